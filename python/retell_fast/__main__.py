@@ -1,0 +1,8 @@
+"""`python -m retell_fast` is the command `retell-fast`."""
+
+import sys
+
+from .cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,374 @@
+"""The compiled part of retell_fast. Import these names from `retell_fast`, which re-exports all of them."""
+
+import datetime
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar, Literal, Protocol, final, overload, type_check_only
+
+__version__: str
+"""The version of the package, such as "0.1.0"."""
+
+@type_check_only
+class _Readable(Protocol):
+    """Anything that gives bytes: an open binary file, a socket file, a decompressor."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+def parse(
+    source: str | os.PathLike[str] | bytes | _Readable,
+    *,
+    agent: str | None = None,
+    include_subagents: bool = False,
+    strict: bool = False,
+    allow_unknown: bool = False,
+    progress: Callable[[int, int | None], object] | None = None,
+) -> Conversation:
+    """Reads one session to its end and gives the finished conversation.
+
+    Memory grows with what was said, not with the size of the file. Other Python threads run meanwhile.
+
+    Args:
+        source: a path (`.zst` is decompressed while reading); "-" for standard input; a session id or the
+            beginning of one, looked up below `$CLAUDE_CONFIG_DIR` or `~/.claude`; the bytes of a session
+            file; or an object whose `read(size)` gives bytes.
+        agent: the program that wrote the session, such as "claude-code". Recognised from the records if None.
+        include_subagents: put what each subagent said under the `SubagentRef` that called it, to any depth.
+        strict: raise `UnknownEntryTypeError` at an entry type this version does not know.
+        allow_unknown: pass over unknown entry types without a warning; the manifest still counts them.
+        progress: called about twenty times a second with the bytes read and the bytes there are (None when
+            that is not known, as for standard input). What it raises ends the parse and comes out here.
+
+    Returns:
+        The conversation: its events, its manifest, and `write` to store both.
+
+    Raises:
+        SessionNotFoundError: no session has that id; the hint lists what is near.
+        AmbiguousSessionError: several sessions have ids that begin so; the hint lists them.
+        InvalidInputError: the input is no transcript: it is empty, or not text.
+        NoConversationError: there are entries, but nobody says anything in them.
+        UnknownEntryTypeError: with `strict`, an entry type is not known.
+        FileNotFoundError, IsADirectoryError, PermissionError, OSError: the system could not read the file.
+        ValueError: no such agent, or `strict` and `allow_unknown` together.
+
+    Warns:
+        UnknownEntryTypeWarning: entry types this version does not know were passed over.
+        DamagedInputWarning: lines were damaged, or images could not be extracted.
+    """
+
+def discover(
+    root: str | os.PathLike[str] | None = None,
+    *,
+    limit: int | None = None,
+    project: str | None = None,
+    since: str | datetime.date | datetime.datetime | None = None,
+) -> list[Preview]:
+    """Lists sessions with what is needed to choose one, the most recently changed first.
+
+    Args:
+        root: a Claude home (the folder that holds `projects/`), a `projects` folder, or any folder with
+            `*.jsonl` files below it. None stands for `$CLAUDE_CONFIG_DIR` (a comma list) or `~/.claude`.
+        limit: give at most this many. None gives all.
+        project: only sessions whose project path contains this text.
+        since: only sessions changed on this day or later, as an ISO 8601 date or time.
+
+    Raises:
+        FileNotFoundError, PermissionError, OSError: the system could not read the folder.
+        ValueError: `since` is not a date, or `limit` is negative.
+    """
+
+@final
+class Conversation:
+    """A whole session: who said what, in order, and what is known of it."""
+
+    @property
+    def events(self) -> Events:
+        """What was said, in the order of the file."""
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What is known of the whole conversation, as in manifest.json (see `schema("manifest")`)."""
+
+    @property
+    def assets(self) -> list[str]:
+        """The file names of the screenshots that `write` puts into `assets/`."""
+
+    @property
+    def attention(self) -> bool:
+        """True when something in the input needs a look: unknown entry types, damage, lost images."""
+
+    def write(self, directory: str | os.PathLike[str]) -> None:
+        """Writes `events.json`, `manifest.json` and `assets/` into a folder, which is made if need be.
+
+        Each file is written beside its place and then renamed, so none is ever there in part. Folders get
+        mode 0700 and files 0600, for transcripts are private. What a former run wrote is replaced; nothing
+        else in the folder is touched.
+
+        Args:
+            directory: the folder to write into.
+
+        Raises:
+            FileExistsError, NotADirectoryError: there is a file in the way.
+            PermissionError, OSError: the system could not write; `filename` tells what.
+        """
+
+@final
+class Events(Sequence[Event]):
+    """The events of a conversation: a sequence that makes each `Event` when it is asked for."""
+
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, key: int, /) -> Event: ...
+    @overload
+    def __getitem__(self, key: slice, /) -> list[Event]: ...
+    def __iter__(self) -> Iterator[Event]: ...
+
+@final
+class Event:
+    """One thing that was said, by the human or the assistant."""
+
+    @property
+    def index(self) -> int:
+        """The position in the conversation, from 0."""
+
+    @property
+    def timestamp(self) -> str:
+        """When, in ISO 8601 as the transcript has it; "" when it has none."""
+
+    @property
+    def role(self) -> Literal["user", "assistant"]:
+        """Who said it."""
+
+    @property
+    def says(self) -> str:
+        """The words. Can be "" when there are only thoughts, tools or screenshots."""
+
+    @property
+    def thinks(self) -> str:
+        """What the assistant thought before it spoke, or ""."""
+
+    @property
+    def tools(self) -> list[str]:
+        """The names of the tools the assistant reached for, in order."""
+
+    @property
+    def session_break(self) -> bool:
+        """True when the story breaks before this event; `boundary` says how."""
+
+    @property
+    def boundary(self) -> list[Literal["session_change", "continuation", "compaction"]]:
+        """How the story breaks before this event; empty when it does not."""
+
+    @property
+    def continuation_summary(self) -> str:
+        """The summary that carries a former conversation on, on the user event that opens it; else ""."""
+
+    @property
+    def duration_ms(self) -> int | None:
+        """How long the turn took in milliseconds, on its last assistant event, where that was measured."""
+
+    @property
+    def screenshots(self) -> list[Screenshot]:
+        """The images a tool gave back or the human pasted."""
+
+    @property
+    def subagent_refs(self) -> list[SubagentRef]:
+        """The subagents this event called."""
+
+    @property
+    def interrupted(self) -> bool:
+        """True when the human stopped the assistant here."""
+
+    @property
+    def source(self) -> str | None:
+        """Where the words come from, if not the prompt: "command", "bash", "memory", "queued"; else None."""
+
+    @property
+    def uuid(self) -> str:
+        """The id of the entry, or ""."""
+
+    @property
+    def message_id(self) -> str:
+        """What the parts of one answer of the assistant have in common, or ""."""
+
+    @property
+    def line(self) -> int:
+        """The number of the line in the session file, from 1."""
+
+    @property
+    def offset(self) -> int:
+        """Where the entry begins, in bytes from the start of the (decompressed) file."""
+
+    @property
+    def length(self) -> int:
+        """How long the entry is, in bytes."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Gives the event as it stands in events.json: fields that do not apply are left out."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]  # events compare by value
+
+@final
+class Screenshot:
+    """An image that belongs to an event."""
+
+    @property
+    def filename(self) -> str:
+        """Its name in the folder `assets/`."""
+
+    @property
+    def description(self) -> str:
+        """The tool that made it and what of, or that the human pasted it."""
+
+    @property
+    def media_type(self) -> str:
+        """What the bytes are, such as "image/png", whatever the transcript said."""
+
+@final
+class SubagentRef:
+    """A call to a subagent, and what is known of the one that answered."""
+
+    @property
+    def tool_use_id(self) -> str:
+        """The id of the call."""
+
+    @property
+    def id(self) -> str | None:
+        """The id of the subagent: what stands between `agent-` and `.jsonl`; None when none was found."""
+
+    @property
+    def description(self) -> str:
+        """The task in a few words."""
+
+    @property
+    def prompt(self) -> str:
+        """The first 300 characters of the task."""
+
+    @property
+    def total_tokens(self) -> int | None:
+        """Tokens used, as the agent's program counted them."""
+
+    @property
+    def tool_uses(self) -> int | None:
+        """How often it used a tool."""
+
+    @property
+    def duration_ms(self) -> int | None:
+        """How long it worked, in milliseconds."""
+
+    @property
+    def signal_tokens_estimate(self) -> int | None:
+        """Tokens in what it said and thought, at four bytes each; None when its file is not there."""
+
+    @property
+    def linked_by(self) -> str | None:
+        """The evidence that ties the call to the subagent: "meta", "result", "text", "progress", "prompt"."""
+
+    @property
+    def events(self) -> list[Event]:
+        """What the subagent said. Empty unless parsed with `include_subagents`."""
+
+@final
+class Preview:
+    """One session as `discover` found it."""
+
+    @property
+    def path(self) -> str:
+        """The session file."""
+
+    @property
+    def session_id(self) -> str:
+        """The id `parse` takes."""
+
+    @property
+    def agent(self) -> str:
+        """The program that wrote it, such as "claude-code"."""
+
+    @property
+    def modified(self) -> float:
+        """When the file was last changed, in seconds since 1970 (UTC)."""
+
+    @property
+    def size(self) -> int:
+        """The size of the file in bytes."""
+
+    @property
+    def title(self) -> str | None:
+        """The title the human or the agent gave it."""
+
+    @property
+    def project_path(self) -> str | None:
+        """The folder the agent worked in, from the lines themselves."""
+
+    @property
+    def human_messages(self) -> int:
+        """How often the human said something."""
+
+    @property
+    def assistant_messages(self) -> int:
+        """How often the assistant said something."""
+
+    @property
+    def sessions(self) -> int:
+        """How many session ids the file holds."""
+
+    @property
+    def subagents(self) -> int:
+        """How many subagents were called."""
+
+    @property
+    def tools(self) -> dict[str, int]:
+        """How often each tool was used, the most used first."""
+
+    @property
+    def first_words(self) -> str:
+        """How the human began."""
+
+    @property
+    def last_words(self) -> str:
+        """What the human said last."""
+
+    @property
+    def continuation(self) -> bool:
+        """True when the session carries a former one on."""
+
+    @property
+    def score(self) -> int:
+        """How good a story the session promises, from 0 to 100."""
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why it has that score, the weightiest first."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Gives all of the above as a dictionary that JSON can hold."""
+
+class RetellError(Exception):
+    """The base of the errors of this package."""
+
+    hint: str | None
+    """What to do about it, or None."""
+
+class UnknownEntryTypeError(RetellError):
+    """With `strict`: the session holds an entry type that this version does not know."""
+
+class NoConversationError(RetellError):
+    """The input holds entries, but nobody says anything; the message says which types it holds."""
+
+class SessionNotFoundError(RetellError):
+    """No session has an id that begins so."""
+
+class AmbiguousSessionError(RetellError):
+    """Several sessions have ids that begin so."""
+
+class InvalidInputError(RetellError):
+    """The input is no transcript: it is empty, or not text."""
+
+class RetellWarning(UserWarning):
+    """The base of the warnings of this package."""
+
+class UnknownEntryTypeWarning(RetellWarning):
+    """Entry types this version does not know were passed over; the manifest counts them."""
+
+class DamagedInputWarning(RetellWarning):
+    """Lines were damaged or images could not be extracted; the manifest says where."""

@@ -1,0 +1,161 @@
+"""The command line: which words there are, and what they ask for."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, NoReturn, Protocol
+
+import retell_fast
+
+from .exit_status import ExitStatus
+from .messages import fail
+from .parse import ParseCommand
+from .preview import SORT_ORDERS, PreviewCommand
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Command(Protocol):
+    """What was asked for, ready to run."""
+
+    def run(self) -> int:
+        """Does it and gives the exit status."""
+        ...
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argument parser that complains the way the rest of the program does."""
+
+    def error(self, message: str) -> NoReturn:
+        fail(message, f"{self.prog} --help shows what there is")
+        sys.exit(ExitStatus.WRONG_USAGE)
+
+
+EXIT_STATUSES = """\
+exit status:
+  0  all well
+  1  it could not be done
+  2  wrong usage
+  3  done, but something in the input needs a look (unknown types, damaged lines)
+"""
+
+
+def read_arguments(words: Sequence[str]) -> Command:
+    """Gives the command that the words ask for. Leaves the program for --help and wrong usage."""
+    parser = _program()
+    if not words:
+        parser.print_help(sys.stderr)
+        sys.exit(ExitStatus.WRONG_USAGE)
+    given = parser.parse_args(words)
+    if given.command == "parse":
+        return ParseCommand(
+            session=given.session,
+            output_dir=given.output_dir,
+            include_subagents=given.include_subagents,
+            strict=given.strict,
+            allow_unknown=given.allow_unknown,
+            agent=given.agent,
+            quiet=given.quiet,
+        )
+    return PreviewCommand(
+        count=given.count, as_json=given.json, project=given.project, since=given.since, sort=given.sort
+    )
+
+
+def _program() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="retell-fast",
+        description="Reads coding-agent session transcripts and gives back the conversation.",
+        epilog=EXIT_STATUSES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "-V",
+        "--version",
+        action="version",
+        version=f"retell-fast {retell_fast.__version__}",
+        help="show the version",
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _add_parse(commands)
+    _add_preview(commands)
+    return parser
+
+
+def _add_parse(commands: argparse._SubParsersAction[_Parser]) -> None:
+    parser = commands.add_parser(
+        "parse",
+        help="write events.json, manifest.json and assets/ from one session",
+        description="Reads one session and writes events.json, manifest.json and assets/.",
+        epilog=EXIT_STATUSES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "session",
+        metavar="SESSION",
+        help="a session file (.zst too), - for standard input, or a session id or its beginning",
+    )
+    parser.add_argument(
+        "-o", "--output-dir", metavar="DIR", help="where to write (default: retell-<first 8 of the id>)"
+    )
+    parser.add_argument(
+        "--include-subagents",
+        action="store_true",
+        help="put what each subagent said under the call it answers",
+    )
+    unknown = parser.add_mutually_exclusive_group()
+    unknown.add_argument(
+        "--strict",
+        action="store_true",
+        help="an entry type that is not known is an error; nothing is written",
+    )
+    unknown.add_argument(
+        "--allow-unknown", action="store_true", help="say nothing about entry types that are not known"
+    )
+    parser.add_argument(
+        "--agent", metavar="NAME", help="who wrote the session (default: seen from its records)"
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing but warnings and errors")
+
+
+def _add_preview(commands: argparse._SubParsersAction[_Parser]) -> None:
+    parser = commands.add_parser(
+        "preview",
+        help="list recent sessions over all projects, to find the one worth telling",
+        description="Lists recent sessions over all projects, with a score for the story each promises.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "count",
+        metavar="N",
+        nargs="?",
+        type=_positive,
+        default=10,
+        help="how many sessions to list (default: 10)",
+    )
+    parser.add_argument("--json", action="store_true", help="print a JSON array")
+    parser.add_argument("--project", metavar="TEXT", help="only sessions whose project path contains TEXT")
+    parser.add_argument(
+        "--since", metavar="DATE", help="only sessions changed on DATE or later, such as 2026-02-10"
+    )
+    parser.add_argument(
+        "--sort",
+        choices=SORT_ORDERS,
+        default="date",
+        help="which come first: the newest (default), or of all sessions the best or the largest",
+    )
+
+
+def _positive(word: str) -> int:
+    try:
+        number = int(word)
+    except ValueError:
+        number = 0
+    if number < 1:
+        msg = f"{word!r} is not a number of sessions"
+        raise argparse.ArgumentTypeError(msg)
+    return number

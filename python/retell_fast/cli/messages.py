@@ -1,0 +1,109 @@
+"""What the program says to a person: one clear line each, on standard error, never on standard output."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import retell_fast
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) if os.name == "posix" else (errno.ENOSPC, errno.EFBIG)
+
+# Characters that move the cursor, colour the terminal, or turn the reading direction. Transcripts and file
+# names may hold them; printed as they are, they could rewrite what the terminal shows.
+_UNPRINTABLE = {
+    code: "�"
+    for code in (*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+    if chr(code) not in "\t\n"
+}
+
+
+def harmless(text: str) -> str:
+    """Gives the text without the characters that steer a terminal. Tabs and line ends stay."""
+    return text.translate(_UNPRINTABLE)
+
+
+def one_line(text: str) -> str:
+    """Gives the text on one line, each run of blanks as one space, without what steers a terminal."""
+    return harmless(" ".join(text.split()))
+
+
+def prepare_streams() -> None:
+    """Sees to it that no character of a transcript can fail to be printed.
+
+    A pipe gets UTF-8 whatever the locale says, for it carries data; a terminal keeps its own encoding.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        _accept_every_character(stream)
+
+
+def _accept_every_character(stream: TextIO) -> None:
+    reconfigure = getattr(stream, "reconfigure", None)  # a stream that a test put there may not have it
+    if reconfigure is None:
+        return
+    if stream.isatty():
+        reconfigure(errors="replace")
+    else:
+        reconfigure(encoding="utf-8", errors="replace")
+
+
+def say(text: str) -> None:
+    """Prints one line for a person."""
+    sys.stderr.write(f"{one_line(text)}\n")
+    sys.stderr.flush()
+
+
+def note(text: str) -> None:
+    """Says something good to know."""
+    say(f"note: {text}")
+
+
+def warn(text: str) -> None:
+    """Says that something needs a look."""
+    say(f"warning: {text}")
+
+
+def fail(text: str, hint: str | None = None) -> None:
+    """Says that it could not be done, and what to do about it. A hint may be a list of several lines."""
+    say(f"error: {text}")
+    if hint:
+        first, *rest = hint.rstrip().splitlines()
+        sys.stderr.write(f"hint: {harmless(first)}\n")
+        sys.stderr.writelines(f"  {harmless(line.strip())}\n" for line in rest)
+        sys.stderr.flush()
+
+
+def explain(error: Exception) -> tuple[str, str | None]:
+    """Gives the sentence and the hint for an error that a user can run into."""
+    if isinstance(error, retell_fast.RetellError):
+        return str(error), error.hint
+    if isinstance(error, OSError):
+        return _explain_system(error)
+    return str(error), "retell-fast --help shows what there is"
+
+
+def _explain_system(error: OSError) -> tuple[str, str | None]:
+    what = str(error.filename) if error.filename is not None else "standard output"
+    if error.errno in _NO_ROOM:
+        return f"no room to write {what}", "free some space, or choose another place to write to"
+    if isinstance(error, FileNotFoundError):
+        return (
+            f"there is no file {what}",
+            "check the path, or list the sessions there are: retell-fast preview",
+        )
+    if isinstance(error, PermissionError):
+        return f"permission denied: {what}", "check who may use it: ls -ld, or choose another place"
+    if isinstance(error, IsADirectoryError):
+        return (
+            f"{what} is a folder",
+            "name a session file in it, or list the sessions there are: retell-fast preview",
+        )
+    if isinstance(error, (NotADirectoryError, FileExistsError)):
+        return f"there is a file in the way: {what}", "choose another folder with --output-dir DIR"
+    reason = os.strerror(error.errno).lower() if error.errno else str(error).lower()
+    return f"{what}: {reason}", None

@@ -1,0 +1,418 @@
+//! Claude Code transcripts: the entry types, and how words, calls and results stand in them.
+//!
+//! There is no official schema. The types and shapes are those found in files of versions 1.0 to 2.1.3xx.
+
+mod human;
+mod types;
+
+use std::borrow::Cow;
+
+use super::{Agent, Context};
+use crate::entry::{Class, Classify, Entry, Fields};
+use crate::event::{
+    Envelope, Fact, InlineImage, LinkedBy, PullRequest, Queue, QueuedWords, Signal, SubagentCall, ToolCall, Usage,
+};
+use crate::images::inline_images;
+use crate::json::{Value, key_is};
+
+use human::{human_words, is_slash_command};
+
+/// Claude Code.
+pub struct ClaudeCode;
+
+/// Tools that start a subagent: `Task` up to 2.1.39, `Agent` from 2.1.83 on.
+const SUBAGENT_TOOLS: [&str; 2] = ["Task", "Agent"];
+
+/// Members of a tool's input that say what the call is about, the most telling first.
+const TARGETS: [&str; 4] = ["file_path", "path", "url", "filename"];
+
+impl Classify for ClaudeCode {
+    fn classify(&self, kind: &str, entry: &Fields<'_>, complete: bool) -> Class {
+        types::classify(kind, entry, complete)
+    }
+
+    fn is_known(&self, kind: &str) -> bool {
+        types::find(kind).is_some()
+    }
+}
+
+impl Agent for ClaudeCode {
+    fn name(&self) -> &'static str {
+        "claude-code"
+    }
+
+    fn envelope<'a>(&self, entry: &Entry<'a>) -> Envelope<'a> {
+        Envelope {
+            uuid: entry.text("uuid"),
+            parent_uuid: entry.text("parentUuid"),
+            session_id: entry.text("sessionId"),
+            timestamp: entry.text("timestamp"),
+            cwd: entry.text("cwd"),
+            version: entry.text("version"),
+            sidechain: entry.is_true("isSidechain"),
+            agent_id: entry.text("agentId"),
+            place: entry.place,
+        }
+    }
+
+    fn read<'a>(&self, entry: &Entry<'a>, context: &dyn Context, say: &mut dyn FnMut(Signal<'a>)) {
+        match entry.kind {
+            "user" => read_user(entry, context, say),
+            "assistant" => read_assistant(entry, context, say),
+            "attachment" => read_attachment(entry, say),
+            "queue-operation" => read_queue_operation(entry, say),
+            "progress" => read_progress(entry, say),
+            "system" => match entry.text("subtype").as_ref() {
+                "compact_boundary" => say(Signal::Compaction),
+                _ => {
+                    if let Some(milliseconds) = entry.get("durationMs").and_then(Value::integer) {
+                        say(Signal::TurnDuration(milliseconds));
+                    }
+                }
+            },
+            _ => {
+                if let Some(fact) = read_fact(entry) {
+                    say(Signal::Fact(fact));
+                }
+            }
+        }
+    }
+}
+
+/// A content block with the members that matter found in one pass.
+#[derive(Default)]
+struct Block<'a> {
+    kind: Cow<'a, str>,
+    text: Option<Value<'a>>,
+    thinking: Option<Value<'a>>,
+    id: Option<Value<'a>>,
+    name: Option<Value<'a>>,
+    input: Option<Value<'a>>,
+    content: Option<Value<'a>>,
+    tool_use_id: Option<Value<'a>>,
+}
+
+impl<'a> Block<'a> {
+    fn of(value: Value<'a>) -> Self {
+        let mut block = Self::default();
+        let mut kind = None;
+        for (key, value) in value.members() {
+            let slot = match key {
+                key if key_is(key, "type") => &mut kind,
+                key if key_is(key, "text") => &mut block.text,
+                key if key_is(key, "thinking") => &mut block.thinking,
+                key if key_is(key, "id") => &mut block.id,
+                key if key_is(key, "name") => &mut block.name,
+                key if key_is(key, "input") => &mut block.input,
+                key if key_is(key, "content") => &mut block.content,
+                key if key_is(key, "tool_use_id") => &mut block.tool_use_id,
+                _ => continue,
+            };
+            slot.get_or_insert(value);
+        }
+        block.kind = string(kind);
+        block
+    }
+}
+
+/// Text blocks, joined.
+#[derive(Default)]
+struct Joined {
+    text: String,
+    lossy: bool,
+}
+
+impl Joined {
+    fn push(&mut self, value: Option<Value<'_>>) {
+        let Some(text) = value.and_then(Value::text) else { return };
+        if text.text.trim().is_empty() {
+            return;
+        }
+        self.lossy |= text.lossy;
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        self.text.push_str(&text.text);
+    }
+}
+
+fn string(value: Option<Value<'_>>) -> Cow<'_, str> {
+    value.and_then(Value::text).map_or(Cow::Borrowed(""), |text| text.text)
+}
+
+/// The text and the images of content that a human may have made: a string, or blocks.
+fn words_and_images(content: Value<'_>) -> (Joined, Vec<InlineImage<'_>>) {
+    let mut joined = Joined::default();
+    let mut images = Vec::new();
+    if content.is_string() {
+        joined.push(Some(content));
+    }
+    for element in content.elements() {
+        if element.is_string() {
+            joined.push(Some(element));
+            continue;
+        }
+        let block = Block::of(element);
+        match block.kind.as_ref() {
+            "text" => joined.push(block.text),
+            "tool_result" => {}
+            _ => inline_images(element, &mut images),
+        }
+    }
+    (joined, images)
+}
+
+fn is_tool_result(value: Value<'_>) -> bool {
+    string(value.get("type")) == "tool_result"
+}
+
+fn read_user<'a>(entry: &Entry<'a>, context: &dyn Context, say: &mut dyn FnMut(Signal<'a>)) {
+    let content = entry.get("message").and_then(|message| message.get("content"));
+    let Some(content) = content else { return };
+    let results = content.elements().filter(|&element| is_tool_result(element)).count();
+    if results > 0 {
+        read_tool_results(entry, content, results, context, say);
+    }
+    if results > 0 && results == content.elements().count() {
+        return;
+    }
+    let human = !(entry.is_true("isMeta")
+        || (entry.is_true("isVisibleInTranscriptOnly") && !entry.is_true("isCompactSummary"))
+        || is_foreign(entry.get("origin"))
+        || !entry.text("sourceToolUseID").is_empty()
+        || !entry.text("teamName").is_empty());
+    let (joined, images) = words_and_images(content);
+    let text = joined.text.trim().to_owned();
+    let words = if human { human_words(&text, entry.is_true("isCompactSummary")) } else { <_>::default() };
+    say(Signal::User { words, text, images, human, lossy: joined.lossy });
+}
+
+/// Whether an `origin` says that somebody other than the human wrote. Absent means unattributed; a kind that
+/// is not recognised is not human (the vendor's own rule).
+fn is_foreign(origin: Option<Value<'_>>) -> bool {
+    origin.and_then(|origin| origin.get("kind")).and_then(Value::text).is_some_and(|kind| kind.text != "human")
+}
+
+fn read_tool_results<'a>(
+    entry: &Entry<'a>,
+    content: Value<'a>,
+    results: usize,
+    context: &dyn Context,
+    say: &mut dyn FnMut(Signal<'a>),
+) {
+    for element in content.elements() {
+        let block = Block::of(element);
+        if block.kind != "tool_result" {
+            continue;
+        }
+        let call = string(block.tool_use_id);
+        let mut images = Vec::new();
+        if let Some(content) = block.content.filter(|content| content.is_array() || content.is_object()) {
+            inline_images(content, &mut images);
+        }
+        let (mut agent, mut usage) = (None, Usage::default());
+        if context.is_subagent_call(&call) {
+            // The entry's toolUseResult can only belong to a single result.
+            let structured = entry.get("toolUseResult").filter(|result| results == 1 && result.is_object());
+            (agent, usage) = subagent_evidence(structured, block.content);
+        }
+        if !images.is_empty() || agent.is_some() || usage != Usage::default() || !call.is_empty() {
+            say(Signal::ToolResult { call, images, agent, usage });
+        }
+    }
+}
+
+/// Which subagent a result comes from, and what it used: from the structured result, else from the text.
+fn subagent_evidence(structured: Option<Value<'_>>, content: Option<Value<'_>>) -> (Option<(LinkedBy, String)>, Usage) {
+    let mut agent = None;
+    let mut usage = Usage::default();
+    if let Some(result) = structured {
+        let id = string(result.get("agentId"));
+        agent = (!id.is_empty()).then(|| (LinkedBy::Result, id.into_owned()));
+        let number = |name| result.get(name).and_then(Value::integer);
+        usage = Usage {
+            total_tokens: number("totalTokens"),
+            tool_uses: number("totalToolUseCount"),
+            duration_ms: number("totalDurationMs"),
+        };
+    }
+    let text = content.map(|content| words_and_images(content).0.text).unwrap_or_default();
+    if agent.is_none() {
+        agent = last_line_value(&text, "agentId:").map(|id| (LinkedBy::Text, id.to_owned()));
+    }
+    if let Some(block) = text.rfind("<usage>").map(|at| &text[at..]) {
+        let number = |name| line_number_after(block, name);
+        usage.total_tokens = usage.total_tokens.or_else(|| number("total_tokens:"));
+        usage.tool_uses = usage.tool_uses.or_else(|| number("tool_uses:"));
+        usage.duration_ms = usage.duration_ms.or_else(|| number("duration_ms:"));
+    }
+    (agent, usage)
+}
+
+/// The first word behind `label` on the last line that starts with it.
+fn last_line_value<'t>(text: &'t str, label: &str) -> Option<&'t str> {
+    let line = text.lines().rev().find_map(|line| line.strip_prefix(label))?;
+    line.split_whitespace().next()
+}
+
+fn line_number_after(text: &str, label: &str) -> Option<u64> {
+    let rest = text[text.find(label)? + label.len()..].trim_start();
+    rest[..rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len())].parse().ok()
+}
+
+fn read_assistant<'a>(entry: &Entry<'a>, context: &dyn Context, say: &mut dyn FnMut(Signal<'a>)) {
+    let Some(message) = entry.get("message") else { return };
+    let (mut id, mut model, mut content) = (None, None, None);
+    for (key, value) in message.members() {
+        let slot = match key {
+            key if key_is(key, "id") => &mut id,
+            key if key_is(key, "model") => &mut model,
+            key if key_is(key, "content") => &mut content,
+            _ => continue,
+        };
+        slot.get_or_insert(value);
+    }
+    if entry.is_true("isApiErrorMessage") || string(model) == "<synthetic>" {
+        say(Signal::ClientMessage);
+        return;
+    }
+    let Some(content) = content else { return };
+    let (mut says, mut thinks, mut tools, mut results) = (Joined::default(), Joined::default(), Vec::new(), 0);
+    if content.is_string() {
+        says.push(Some(content));
+    }
+    for element in content.elements() {
+        let block = Block::of(element);
+        match block.kind.as_ref() {
+            "text" => says.push(block.text),
+            "thinking" => thinks.push(block.thinking),
+            "tool_use" | "server_tool_use" | "mcp_tool_use" => tools.extend(tool_call(&block)),
+            "tool_result" => results += 1,
+            _ if element.is_string() => says.push(Some(element)),
+            _ => {}
+        }
+    }
+    say(Signal::Assistant {
+        says: says.text,
+        thinks: thinks.text,
+        tools,
+        message_id: string(id).into_owned(),
+        lossy: says.lossy || thinks.lossy,
+    });
+    if results > 0 {
+        read_tool_results(entry, content, results, context, say);
+    }
+}
+
+fn tool_call(block: &Block<'_>) -> Option<ToolCall> {
+    let name = string(block.name);
+    if name.is_empty() {
+        return None;
+    }
+    let mut call = ToolCall {
+        id: string(block.id).into_owned(),
+        name: name.into_owned(),
+        target: block.input.map(target).unwrap_or_default(),
+        subagent: None,
+    };
+    if SUBAGENT_TOOLS.contains(&call.name.as_str()) {
+        let input = block.input.unwrap_or(Value::new(b"null"));
+        // Some versions before 2.1.92 wrote the input as a string of JSON.
+        let spelled_out = input.text().map(|text| text.text.into_owned());
+        let input = spelled_out.as_ref().map_or(input, |text| Value::new(text.trim().as_bytes()));
+        call.subagent = Some(SubagentCall {
+            description: string(input.get("description")).into_owned(),
+            prompt: string(input.get("prompt")).into_owned(),
+            agent_type: string(input.get("subagent_type")).into_owned(),
+        });
+    }
+    Some(call)
+}
+
+fn target(input: Value<'_>) -> String {
+    let mut best: Option<(usize, Value<'_>)> = None;
+    for (key, value) in input.members() {
+        let Some(rank) = TARGETS.iter().position(|name| key_is(key, name)) else { continue };
+        if best.is_none_or(|(found, _)| rank < found) && value.raw_string().is_some_and(|raw| !raw.is_empty()) {
+            best = Some((rank, value));
+        }
+        if rank == 0 {
+            break;
+        }
+    }
+    best.map(|(_, value)| string(Some(value)).into_owned()).unwrap_or_default()
+}
+
+fn read_attachment<'a>(entry: &Entry<'a>, say: &mut dyn FnMut(Signal<'a>)) {
+    let Some(attachment) = entry.get("attachment") else { return };
+    let mut words = queued_words(attachment.get("prompt"));
+    words.human &= !(words.notification
+        || string(attachment.get("commandMode")) == "task-notification"
+        || entry.is_true("isMeta")
+        || attachment.get("isMeta").is_some_and(Value::is_true)
+        || is_foreign(attachment.get("origin"))
+        || is_foreign(entry.get("origin")));
+    say(Signal::Queue(Queue::Delivered(words)));
+}
+
+fn read_queue_operation<'a>(entry: &Entry<'a>, say: &mut dyn FnMut(Signal<'a>)) {
+    let content = entry.get("content");
+    let operation = match entry.text("operation").as_ref() {
+        "enqueue" => Queue::Enqueue(queued_words(content)),
+        "dequeue" => Queue::Dequeue,
+        "remove" => Queue::Remove(queued_words(content).text),
+        "popAll" => Queue::PopAll,
+        _ => return,
+    };
+    say(Signal::Queue(operation));
+}
+
+fn queued_words(content: Option<Value<'_>>) -> QueuedWords<'_> {
+    let (joined, images) = content.map(words_and_images).unwrap_or_default();
+    let text = joined.text.trim().to_owned();
+    let words = human_words(&text, false);
+    let human = !words.markup
+        && !words.interrupted
+        && words.source.is_none()
+        && !is_slash_command(&words.says)
+        && !(words.says.is_empty() && images.is_empty());
+    QueuedWords {
+        notification: text.starts_with("<task-notification>"),
+        says: if human { words.says } else { String::new() },
+        text,
+        human,
+        images,
+        lossy: joined.lossy,
+    }
+}
+
+fn read_progress<'a>(entry: &Entry<'a>, say: &mut dyn FnMut(Signal<'a>)) {
+    let Some(data) = entry.get("data") else { return };
+    if string(data.get("type")) != "agent_progress" {
+        return;
+    }
+    let (call, agent) = (entry.text("parentToolUseID"), string(data.get("agentId")));
+    if !call.is_empty() && !agent.is_empty() {
+        say(Signal::Progress { call, agent });
+    }
+}
+
+fn read_fact(entry: &Entry<'_>) -> Option<Fact> {
+    let text = |name| Some(entry.text(name).into_owned()).filter(|text| !text.is_empty());
+    match entry.kind {
+        "summary" => text("summary").map(Fact::Summary),
+        "ai-title" => text("aiTitle").map(Fact::AssistantTitle),
+        "custom-title" => text("customTitle").map(Fact::CustomTitle),
+        "continued-in" => text("continuedInSessionId").map(Fact::ContinuedIn),
+        "last-prompt" => Some(Fact::LastPrompt {
+            prompt: entry.text("lastPrompt").into_owned(),
+            leaf_uuid: entry.text("leafUuid").into_owned(),
+        }),
+        "pr-link" => Some(Fact::PullRequest(PullRequest {
+            number: entry.get("prNumber").and_then(Value::integer),
+            url: entry.text("prUrl").into_owned(),
+            repository: entry.text("prRepository").into_owned(),
+        })),
+        _ => None,
+    }
+}

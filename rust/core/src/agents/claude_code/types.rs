@@ -1,0 +1,124 @@
+//! The table of Claude Code's entry types. A new version's types are added here and nowhere else.
+
+use crate::entry::{Class, Fields};
+use crate::json::Value;
+
+/// What a type is, before any member but `type` is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TypeClass {
+    /// Words, calls or results.
+    Read,
+    /// A fact about the session.
+    Fact,
+    /// Read when the member at the path is one of these, else dropped.
+    ReadIf { member: &'static str, nested: Option<&'static str>, values: &'static [&'static str] },
+    /// Names which subagent works for which call; dropped when no call is open.
+    Evidence,
+    /// Dropped.
+    Noise,
+}
+
+use TypeClass::{Evidence, Fact, Noise, Read, ReadIf};
+
+/// Type, what it is, and the version it was seen in (first or last, as known). The common ones stand first.
+const TYPES: &[(&str, TypeClass, &str)] = &[
+    ("progress", Evidence, "from 2.1.9"),
+    ("user", Read, "all"),
+    ("assistant", Read, "all"),
+    ("attachment", ReadIf { member: "attachment", nested: Some("type"), values: &["queued_command"] }, "from 2.1.91"),
+    ("file-history-snapshot", Noise, "from 2.0"),
+    ("queue-operation", Read, "from 2.0.42"),
+    (
+        "system",
+        ReadIf { member: "subtype", nested: None, values: &["turn_duration", "compact_boundary"] },
+        "from 1.0.55",
+    ),
+    ("summary", Fact, "1.0 to 2.1.2x"),
+    ("ai-title", Fact, "to 2.1.92 and later"),
+    ("custom-title", Fact, "from 2.0.76"),
+    ("pr-link", Fact, "from 2026-02"),
+    ("last-prompt", Fact, "from 2.1.83"),
+    ("continued-in", Fact, "to 2.1.278"),
+    ("file-history-delta", Noise, "to 2.1.263"),
+    ("agent-name", Noise, "from 2.1.8x"),
+    ("agent-color", Noise, "from 2.1.8x"),
+    ("agent-setting", Noise, "from 2.1.8x"),
+    ("tag", Noise, "from 2.1.8x"),
+    ("mode", Noise, "from 2.1.152"),
+    ("permission-mode", Noise, "from 2.1.9x"),
+    ("bridge-session", Noise, "from 2.1.156"),
+    ("relocated", Noise, "2.1.2xx"),
+    ("worktree-state", Noise, "2.1.2xx"),
+    ("fork-context-ref", Noise, "from 2.1.118"),
+    ("content-replacement", Noise, "2.1"),
+    ("atis-latch", Noise, "2.1.198 to 2.1.29x"),
+    ("cost-state", Noise, "2.1.198 to 2.1.29x"),
+    ("frame-link", Noise, "2.1.198 to 2.1.29x"),
+    ("history-suppression", Noise, "2.1.198 to 2.1.29x"),
+    ("ended-by-model", Noise, "2.1.198 to 2.1.29x"),
+    ("isolation-latch", Noise, "2.1.198 to 2.1.29x"),
+    ("dev-mods", Noise, "2.1.198 to 2.1.29x"),
+    ("memory-mode", Noise, "2.1.198 to 2.1.29x"),
+    ("observer-ref", Noise, "2.1.198 to 2.1.29x"),
+    ("attribution-snapshot", Noise, "2.1.198 to 2.1.29x"),
+    ("artifact-comment-monitor", Noise, "2.1.198 to 2.1.29x"),
+    ("artifact-autoreact-ledger", Noise, "2.1.198 to 2.1.29x"),
+    // These carry a message with a role and are still no turns: dispatch is on the type alone.
+    ("api-request-blob", Noise, "from 2.1.283"),
+    ("api-request-shape", Noise, "from 2.1.283"),
+    ("api-request", Noise, "from 2.1.283"),
+    ("saved_hook_context", Noise, "2.1"),
+    ("speculation-accept", Noise, "2.1"),
+    ("task-summary", Noise, "2.1"),
+    ("started", Noise, "workflow journals, from 2.1.154"),
+    ("result", Noise, "workflow journals, from 2.1.154"),
+    ("failed", Noise, "workflow journals, from 2.1.154"),
+    ("agent_metadata", Noise, "session stores of the SDK"),
+];
+
+/// Families of types that share a beginning.
+const PREFIXES: &[(&str, TypeClass, &str)] = &[("marble-origami-", Noise, "2.1")];
+
+/// The row of `kind`.
+pub(super) fn find(kind: &str) -> Option<TypeClass> {
+    let exact = TYPES.iter().find(|(name, _, _)| *name == kind);
+    exact.or_else(|| PREFIXES.iter().find(|(prefix, _, _)| kind.starts_with(prefix))).map(|&(_, class, _)| class)
+}
+
+/// What an entry of type `kind` is, given the fields seen so far.
+pub(super) fn classify(kind: &str, entry: &Fields<'_>, complete: bool) -> Class {
+    match find(kind) {
+        None => Class::Unknown,
+        Some(Read) => Class::Signal,
+        Some(Fact) => Class::Fact,
+        Some(Evidence) => Class::Evidence,
+        Some(Noise) => Class::Noise,
+        Some(ReadIf { member, nested, values }) => match entry.get(member) {
+            None if complete => Class::Noise,
+            None => Class::Await(member),
+            Some(value) => {
+                let value = nested.map_or(Some(value), |name| value.get(name));
+                let found = value.and_then(Value::text);
+                if found.is_some_and(|found| values.contains(&found.text.as_ref())) { Class::Signal } else { Class::Noise }
+            }
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_type_stands_in_the_table_twice() {
+        for (at, (name, _, _)) in TYPES.iter().enumerate() {
+            assert!(TYPES[at + 1..].iter().all(|(other, _, _)| other != name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_family_is_known_by_its_beginning() {
+        assert_eq!(find("marble-origami-commit"), Some(Noise));
+        assert_eq!(find("marble"), None);
+    }
+}

@@ -1,0 +1,454 @@
+//! A finished conversation: every event in its place, everything linked, and the manifest that describes it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use serde::Serialize;
+
+use crate::entry::{Damage, Place};
+use crate::event::{Event, ImageId, PullRequest, Role, SubagentRef};
+use crate::images::ImageStore;
+use crate::secrets::find_secrets;
+use crate::story::LostImage;
+use crate::subagents::{ChapterBridge, Subagent, UnreadableFile, inline_events};
+use crate::transcript::{MOST_DAMAGE_LISTED, Transcript, TypeCount, UnknownType};
+
+/// The version of the shape of both files; raised when a field changes its meaning or goes away.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// How tokens are estimated, as the manifest says it.
+const ESTIMATION_METHOD: &str = "utf8_bytes / 4";
+
+/// A finished conversation.
+pub struct Conversation {
+    /// In file order.
+    pub events: Vec<Event>,
+    /// What is known about it.
+    pub manifest: Manifest,
+    /// The images that belong to events, by file name.
+    pub assets: Vec<(String, ImageId)>,
+    pub(crate) images: Mutex<ImageStore>,
+}
+
+/// Everything in manifest.json, in its order there.
+#[derive(Debug, Serialize)]
+pub struct Manifest {
+    /// Version of the shape.
+    pub schema_version: u32,
+    /// The session's id.
+    pub conversation_id: String,
+    /// Whose transcript it is.
+    pub agent: &'static str,
+    /// The project folder's name as the agent encodes it (lossy).
+    pub project_encoded: Option<String>,
+    /// The first working directory that the entries name.
+    pub project_path: Option<String>,
+    /// The best title there is.
+    pub title: Option<String>,
+    /// How many distinct session ids.
+    pub sessions: usize,
+    /// The ids.
+    pub session_ids: Vec<String>,
+    /// How many events.
+    pub total_events: usize,
+    /// UTF-8 bytes of what is said and thought in the main story.
+    pub main_signal_bytes: u64,
+    /// The same in tokens.
+    pub main_signal_tokens_estimate: u64,
+    /// How tokens are estimated.
+    pub estimation_method: &'static str,
+    /// Tokens of the main story and all subagents.
+    pub total_signal_tokens_if_all_subagents: u64,
+    /// Bytes of the main story's signal per byte of input.
+    pub signal_ratio: f64,
+    /// Subagents found, by the time they began.
+    pub subagents: Vec<SubagentSummary>,
+    /// Subagents that no call claims, with their events, when events were asked for.
+    pub unlinked_subagents: Vec<UnlinkedSubagent>,
+    /// Files beside the session that could not be read.
+    pub unreadable_files: Vec<UnreadableFile>,
+    /// Summaries at compactions.
+    pub chapter_bridges: Vec<ChapterBridge>,
+    /// How many images were written.
+    pub screenshots_extracted: usize,
+    /// Their names in `assets/`.
+    pub assets: Vec<String>,
+    /// Images that are in the transcript and not in the result.
+    pub images_not_extracted: Vec<LostImage>,
+    /// What looks like a secret.
+    pub pii_warnings: Vec<SecretWarning>,
+    /// The input.
+    pub source: SourceSummary,
+    /// Entries by type.
+    pub entries: BTreeMap<String, TypeCount>,
+    /// Entries of unknown types.
+    pub unknown_entries: BTreeMap<String, UnknownType>,
+    /// Entries dropped because their id had been seen.
+    pub duplicates_dropped: u64,
+    /// Entries that the client wrote in the assistant's name.
+    pub client_messages_dropped: u64,
+    /// Human words that never left the queue.
+    pub queued_undelivered: usize,
+    /// Damaged pieces, the first thousand.
+    pub damaged_lines: Vec<DamagedLine>,
+    /// All damaged pieces.
+    pub damaged_lines_total: u64,
+    /// A last line that is not whole yet.
+    pub incomplete_tail: Option<Place>,
+    /// How often the context was compacted.
+    pub compactions: u64,
+    /// One-line summaries.
+    pub summaries: Vec<String>,
+    /// Pull requests.
+    pub pr_links: Vec<PullRequest>,
+    /// Sessions that this one goes on in.
+    pub continued_in: Vec<String>,
+    /// The last prompt that was recorded apart.
+    pub last_prompt: Option<String>,
+    /// The last entry of the active branch.
+    pub leaf_uuid: Option<String>,
+    /// Versions of the agent program.
+    pub versions: Vec<String>,
+    /// When this was made.
+    pub parsed_at: String,
+    /// What made it.
+    pub parser: Parser,
+}
+
+/// A subagent in the manifest.
+#[derive(Debug, Clone, Serialize)]
+pub struct SubagentSummary {
+    /// Its id.
+    pub id: String,
+    /// A few words.
+    pub description: String,
+    /// The kind of agent.
+    pub agent_type: String,
+    /// Its file, below the session's folder; `None` for inline ones.
+    pub file: Option<String>,
+    /// The call that started it.
+    pub tool_use_id: Option<String>,
+    /// How that is known.
+    pub linked_by: Option<crate::event::LinkedBy>,
+    /// How many events it has.
+    pub events: usize,
+    /// Of its words and thinking.
+    pub signal_tokens_estimate: u64,
+}
+
+/// A subagent that no call claims.
+#[derive(Debug, Serialize)]
+pub struct UnlinkedSubagent {
+    /// Its id.
+    pub id: String,
+    /// Its file, below the session's folder; `None` for inline ones.
+    pub file: Option<String>,
+    /// A few words.
+    pub description: String,
+    /// The kind of agent.
+    pub agent_type: String,
+    /// What it did.
+    pub events: Vec<Event>,
+}
+
+/// Something that looks like a secret.
+#[derive(Debug, Serialize)]
+pub struct SecretWarning {
+    /// Index of the event.
+    pub event: usize,
+    /// The field of the event.
+    pub field: &'static str,
+    /// Which rule found it.
+    pub rule: &'static str,
+    /// The line that the event's record stands on.
+    pub line: u64,
+    /// Its public beginning and its length.
+    pub preview: String,
+    /// The subagent whose event it is; absent for the main story.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subagent: Option<String>,
+}
+
+/// A damaged piece, and the agent file that it stands in if it is not the session's own.
+#[derive(Debug, Serialize)]
+pub struct DamagedLine {
+    /// Where and what.
+    #[serde(flatten)]
+    pub damage: Damage,
+    /// The agent file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+}
+
+/// The input.
+#[derive(Debug, Serialize)]
+pub struct SourceSummary {
+    /// File name, `None` for standard input and bytes.
+    pub name: Option<String>,
+    /// Bytes read, after decompression.
+    pub bytes: u64,
+    /// Lines read.
+    pub lines: u64,
+    /// Of the first entry that has one.
+    pub first_timestamp: Option<String>,
+    /// Of the last entry that has one, in file order.
+    pub last_timestamp: Option<String>,
+    /// Whether the last line is not whole: the session is still being written.
+    pub in_progress: bool,
+}
+
+/// What made the files.
+#[derive(Debug, Serialize)]
+pub struct Parser {
+    /// Its name.
+    pub name: &'static str,
+    /// Its version.
+    pub version: &'static str,
+}
+
+/// All that has been read, to be put together.
+pub(crate) struct Parts<'p> {
+    pub agent: &'static str,
+    pub path: Option<&'p Path>,
+    pub transcript: Transcript,
+    pub subagents: Vec<Subagent>,
+    pub bridges: Vec<ChapterBridge>,
+    pub unreadable: Vec<UnreadableFile>,
+    pub include_subagents: bool,
+    pub images: Mutex<ImageStore>,
+}
+
+impl Conversation {
+    /// Whether the input needs a look: damage, images lost, files that could not be read, or, unless they are
+    /// `allowed`, unknown types.
+    #[must_use]
+    pub fn needs_a_look(&self, unknown_allowed: bool) -> bool {
+        let manifest = &self.manifest;
+        manifest.damaged_lines_total > 0
+            || !manifest.images_not_extracted.is_empty()
+            || !manifest.unreadable_files.is_empty()
+            || (!unknown_allowed && !manifest.unknown_entries.is_empty())
+    }
+
+    pub(crate) fn assemble(parts: Parts<'_>) -> Self {
+        let Parts { agent, path, mut transcript, mut subagents, bridges, unreadable, include_subagents, images } = parts;
+        let mut main = std::mem::take(&mut transcript.story);
+        let store = images.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let main_signal_bytes = main.signal_bytes();
+        let subagent_tokens: u64 = subagents.iter().map(Subagent::signal_tokens).sum();
+        let summaries: Vec<SubagentSummary> = subagents.iter().map(summary).collect();
+        let mut lost = std::mem::take(&mut main.lost_images);
+        for agent in subagents.iter_mut().filter(|agent| agent.file.is_none()) {
+            lost.append(&mut agent.story.lost_images);
+        }
+        lost.sort_by_key(|lost| lost.offset);
+
+        let mut assets = Assets::default();
+        assets.name(&mut main.events, "", &store);
+        if include_subagents {
+            for agent in &mut subagents {
+                assets.name(&mut agent.story.events, &agent.id, &store);
+            }
+        }
+        let mut pii_warnings = Vec::new();
+        secret_warnings(&main.events, None, &mut pii_warnings);
+        let mut unlinked_subagents = Vec::new();
+        if include_subagents {
+            for agent in &subagents {
+                secret_warnings(&agent.story.events, Some(&agent.id), &mut pii_warnings);
+            }
+            for at in inline_events(&mut main, &mut subagents) {
+                let agent = &mut subagents[at];
+                unlinked_subagents.push(UnlinkedSubagent {
+                    id: agent.id.clone(),
+                    file: agent.file.clone(),
+                    description: agent.description.clone(),
+                    agent_type: agent.agent_type.clone(),
+                    events: std::mem::take(&mut agent.story.events),
+                });
+            }
+        }
+        let damage = Damages::of(&mut transcript, &mut subagents);
+        let stem = path.and_then(crate::subagents::session_stem);
+        let manifest = Manifest {
+            schema_version: SCHEMA_VERSION,
+            conversation_id: conversation_id(stem, &transcript.session_ids.list),
+            agent,
+            project_encoded: path.and_then(project_encoded),
+            project_path: transcript.project_path.take(),
+            title: transcript.facts.title().map(str::to_owned),
+            sessions: transcript.session_ids.list.len(),
+            session_ids: transcript.session_ids.list,
+            total_events: main.events.len(),
+            main_signal_bytes,
+            main_signal_tokens_estimate: main_signal_bytes / 4,
+            estimation_method: ESTIMATION_METHOD,
+            total_signal_tokens_if_all_subagents: main_signal_bytes / 4 + subagent_tokens,
+            signal_ratio: ratio(main_signal_bytes, transcript.bytes),
+            subagents: summaries,
+            unlinked_subagents,
+            unreadable_files: unreadable,
+            chapter_bridges: bridges,
+            screenshots_extracted: assets.names.len(),
+            assets: assets.names.iter().map(|(name, _)| name.clone()).collect(),
+            images_not_extracted: lost,
+            pii_warnings,
+            source: SourceSummary {
+                name: path.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned()),
+                bytes: transcript.bytes,
+                lines: transcript.lines,
+                first_timestamp: Some(transcript.first_timestamp).filter(|text| !text.is_empty()),
+                last_timestamp: Some(transcript.last_timestamp).filter(|text| !text.is_empty()),
+                in_progress: transcript.incomplete_tail.is_some(),
+            },
+            entries: transcript.entries,
+            unknown_entries: damage.unknown,
+            duplicates_dropped: transcript.duplicates,
+            client_messages_dropped: main.client_messages,
+            queued_undelivered: main.undelivered(),
+            damaged_lines: damage.listed,
+            damaged_lines_total: damage.total,
+            incomplete_tail: transcript.incomplete_tail,
+            compactions: main.compactions,
+            summaries: transcript.facts.summaries.list,
+            pr_links: transcript.facts.pull_requests,
+            continued_in: transcript.facts.continued_in.list,
+            last_prompt: transcript.facts.last_prompt,
+            leaf_uuid: transcript.facts.leaf_uuid,
+            versions: transcript.versions.list,
+            parsed_at: parsed_at(),
+            parser: Parser { name: "retell-fast", version: env!("CARGO_PKG_VERSION") },
+        };
+        Self { events: main.events, manifest, assets: assets.names, images: Mutex::new(store) }
+    }
+}
+
+fn summary(agent: &Subagent) -> SubagentSummary {
+    SubagentSummary {
+        id: agent.id.clone(),
+        description: agent.description.clone(),
+        agent_type: agent.agent_type.clone(),
+        file: agent.file.clone(),
+        tool_use_id: agent.tool_use_id.clone(),
+        linked_by: agent.linked_by,
+        events: agent.story.events.len(),
+        signal_tokens_estimate: agent.signal_tokens(),
+    }
+}
+
+/// Six decimals: enough for a ratio, and the same text on every machine.
+fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { (part as f64 / whole as f64 * 1e6).round() / 1e6 }
+}
+
+/// The session's id is its file's name; where that is no id (a copy under another name), what the entries say.
+fn conversation_id(stem: Option<&str>, session_ids: &[String]) -> String {
+    let looks_like_id = |stem: &&str| stem.len() == 36 && stem.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    let agent = stem.filter(|stem| stem.starts_with("agent-"));
+    let own = stem.filter(looks_like_id).or(agent);
+    own.or(session_ids.first().map(String::as_str)).or(stem).unwrap_or("unknown").to_owned()
+}
+
+/// The folder that the file lies in, when it is one of Claude Code's (`projects/<encoded path>/`).
+fn project_encoded(path: &Path) -> Option<String> {
+    let folder = path.parent()?;
+    let is_project = folder.parent()?.file_name()? == "projects";
+    folder.file_name().filter(|_| is_project).map(|name| name.to_string_lossy().into_owned())
+}
+
+/// Now, or what `SOURCE_DATE_EPOCH` says, for results that are the same byte for byte.
+fn parsed_at() -> String {
+    let pinned = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.parse::<i64>().ok());
+    let pinned = pinned.and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+    pinned.unwrap_or_else(|| jiff::Timestamp::from_second(jiff::Timestamp::now().as_second()).unwrap_or_default()).to_string()
+}
+
+/// Gives images their names: by the event that shows them first.
+#[derive(Default)]
+struct Assets {
+    names: Vec<(String, ImageId)>,
+    name_of: HashMap<ImageId, usize>,
+}
+
+impl Assets {
+    fn name(&mut self, events: &mut [Event], agent: &str, store: &ImageStore) {
+        let owner = if agent.is_empty() { String::new() } else { format!("{}-", file_name_part(agent)) };
+        for event in events {
+            let mut own = 0;
+            for screenshot in &mut event.screenshots {
+                let format = store.format(screenshot.image);
+                let at = *self.name_of.entry(screenshot.image).or_insert_with(|| {
+                    let name = format!("screenshot-{owner}{:03}-{own}.{}", event.index, format.extension);
+                    own += 1;
+                    self.names.push((name, screenshot.image));
+                    self.names.len() - 1
+                });
+                screenshot.filename.clone_from(&self.names[at].0);
+                screenshot.media_type = format.media_type;
+            }
+        }
+    }
+}
+
+/// `text` with everything that a file name must not hold turned into `_`.
+#[must_use]
+pub fn file_name_part(text: &str) -> String {
+    let safe = |letter: char| if letter.is_ascii_alphanumeric() || "_-@".contains(letter) { letter } else { '_' };
+    text.chars().map(safe).collect()
+}
+
+fn secret_warnings(events: &[Event], subagent: Option<&str>, warnings: &mut Vec<SecretWarning>) {
+    for event in events {
+        let prompts = event.subagent_refs.iter().map(|SubagentRef { prompt, .. }| ("subagent_refs.prompt", prompt));
+        let fields = [("says", &event.says), ("thinks", &event.thinks), ("continuation_summary", &event.continuation_summary)];
+        for (field, text) in fields.into_iter().chain(prompts) {
+            for finding in find_secrets(text) {
+                warnings.push(SecretWarning {
+                    event: event.index,
+                    field,
+                    rule: finding.rule,
+                    line: event.place.line,
+                    preview: finding.preview,
+                    subagent: subagent.map(str::to_owned),
+                });
+            }
+        }
+    }
+}
+
+/// Damage and unknown types of the session's file and of its agent files.
+struct Damages {
+    listed: Vec<DamagedLine>,
+    total: u64,
+    unknown: BTreeMap<String, UnknownType>,
+}
+
+impl Damages {
+    fn of(transcript: &mut Transcript, subagents: &mut [Subagent]) -> Self {
+        let mut all = Self { listed: Vec::new(), total: 0, unknown: BTreeMap::new() };
+        all.add(transcript, None);
+        for agent in subagents {
+            let file = agent.file.clone();
+            all.add(&mut agent.transcript, file.as_deref());
+        }
+        all
+    }
+
+    fn add(&mut self, transcript: &mut Transcript, file: Option<&str>) {
+        self.total += transcript.damage_total;
+        let room = MOST_DAMAGE_LISTED - self.listed.len();
+        let damage = std::mem::take(&mut transcript.damage).into_iter().take(room);
+        self.listed.extend(damage.map(|damage| DamagedLine { damage, file: file.map(str::to_owned) }));
+        for (name, unknown) in std::mem::take(&mut transcript.unknown) {
+            self.unknown.entry(name).and_modify(|known| known.count += unknown.count).or_insert(unknown);
+        }
+    }
+}
+
+/// The human's and the assistant's events.
+#[must_use]
+pub fn count_by_role(events: &[Event]) -> (usize, usize) {
+    let human = events.iter().filter(|event| event.role == Role::User).count();
+    (human, events.len() - human)
+}

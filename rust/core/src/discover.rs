@@ -1,0 +1,328 @@
+//! Finding sessions: the agents' folders, a session by the beginning of its id, and previews of recent ones.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+
+use crate::agents::AGENTS;
+use crate::conversation::count_by_role;
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{Boundary, Event, Role};
+use crate::input::Source;
+use crate::parallel;
+use crate::subagents::{agent_id, session_stem};
+use crate::transcript::{Reading, Transcript};
+
+/// Characters of first and last words that a preview shows.
+const WORDS: usize = 200;
+/// Sessions that an error about an ambiguous id lists.
+const MOST_LISTED: usize = 10;
+/// Folders below a folder of sessions that are looked into.
+const MOST_FOLDERS: usize = 4;
+
+/// A session's file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The id in its name.
+    pub id: String,
+    /// When it was written last.
+    pub modified: SystemTime,
+    /// In bytes.
+    pub size: u64,
+}
+
+/// The agent's homes: `$CLAUDE_CONFIG_DIR` (several with commas between) or `~/.claude`.
+#[must_use]
+pub fn homes() -> Vec<PathBuf> {
+    let configured = std::env::var("CLAUDE_CONFIG_DIR").unwrap_or_default();
+    let configured: Vec<_> =
+        configured.split(',').map(str::trim).filter(|path| !path.is_empty()).map(PathBuf::from).collect();
+    if configured.is_empty() {
+        std::env::home_dir().map(|home| home.join(".claude")).into_iter().collect()
+    } else {
+        configured
+    }
+}
+
+/// Every session file below `roots`, the one written last first. A root is an agent's home, its projects folder,
+/// or any folder of sessions. Subagents' files are not sessions, and empty files are only placeholders.
+#[must_use]
+pub fn session_files(roots: &[PathBuf]) -> Vec<SessionFile> {
+    let mut files = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for root in roots {
+        let projects = root.join("projects");
+        let folder = if projects.is_dir() { projects } else { root.clone() };
+        // Several homes may be links to one folder.
+        let Ok(folder) = fs::canonicalize(&folder) else { continue };
+        if seen.insert(folder.clone()) {
+            collect(&folder, 0, &mut files);
+        }
+    }
+    files.sort_by(|one, other| other.modified.cmp(&one.modified).then_with(|| one.path.cmp(&other.path)));
+    files
+}
+
+fn collect(folder: &Path, level: usize, files: &mut Vec<SessionFile>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_dir() {
+            // Below a session's own folder only its subagents' files lie.
+            if level < MOST_FOLDERS && entry.file_name() != "subagents" {
+                collect(&path, level + 1, files);
+            }
+            continue;
+        }
+        let name = entry.file_name();
+        let Some(text) = name.to_str() else { continue };
+        let is_session = (text.ends_with(".jsonl") || text.ends_with(".jsonl.zst"))
+            && !text.starts_with('.')
+            && text != "journal.jsonl"
+            && agent_id(&name).is_none();
+        let Some(id) = session_stem(&path).filter(|_| is_session).map(str::to_owned) else { continue };
+        // It may be gone by now.
+        let Ok(metadata) = fs::metadata(&path) else { continue };
+        if metadata.is_file() && metadata.len() > 0 {
+            let modified = metadata.modified().unwrap_or(UNIX_EPOCH);
+            files.push(SessionFile { path, id, modified, size: metadata.len() });
+        }
+    }
+}
+
+/// The file that `text` names: itself, or the one session whose id begins with it.
+///
+/// # Errors
+/// [`ErrorKind::SessionNotFound`] and [`ErrorKind::AmbiguousSession`], with what is near or what matched.
+pub fn find_session(text: &str) -> Result<PathBuf> {
+    let path = Path::new(text);
+    if path.exists() || path.components().count() > 1 || text.is_empty() || text.ends_with(".jsonl") || text.ends_with(".zst") {
+        return Ok(path.to_owned());
+    }
+    let roots = homes();
+    let files = session_files(&roots);
+    let matching: Vec<_> = files.iter().filter(|file| file.id.starts_with(text)).collect();
+    match matching.as_slice() {
+        [one] => Ok(one.path.clone()),
+        [] => Err(not_found(text, &roots, &files)),
+        // The same session may be copied under several projects; the one written last has the most in it.
+        [newest, rest @ ..] if rest.iter().all(|file| file.id == newest.id) => Ok(newest.path.clone()),
+        several => Err(ambiguous(text, several)),
+    }
+}
+
+fn not_found(text: &str, roots: &[PathBuf], files: &[SessionFile]) -> Error {
+    let shared = |file: &&SessionFile| file.id.bytes().zip(text.bytes()).take_while(|(one, other)| one == other).count();
+    let mut near: Vec<_> = files.iter().collect();
+    near.sort_by_key(|file| std::cmp::Reverse(shared(file)));
+    near.truncate(3);
+    let roots: Vec<_> = roots.iter().map(|root| root.display().to_string()).collect();
+    let error = Error::new(ErrorKind::SessionNotFound, format!("no file and no session called {text:?} (looked in {})", roots.join(", ")));
+    if near.is_empty() {
+        return error.with_hint("give the path of a .jsonl file, or set CLAUDE_CONFIG_DIR to where the sessions are");
+    }
+    error.with_hint(format!("the nearest sessions are:\n{}\n`retell-fast preview` lists more", list(&near)))
+}
+
+fn ambiguous(text: &str, files: &[&SessionFile]) -> Error {
+    let longest = files.iter().map(|file| file.id.len()).max().unwrap_or_default();
+    let unique = (text.len() + 1..=longest).find(|&length| {
+        let mut heads: Vec<_> = files.iter().map(|file| file.id.get(..length).unwrap_or(&file.id)).collect();
+        heads.sort_unstable();
+        heads.windows(2).all(|pair| pair[0] != pair[1])
+    });
+    let example: String = files[0].id.chars().take(unique.unwrap_or(longest)).collect();
+    Error::new(ErrorKind::AmbiguousSession, format!("{} sessions begin with {text:?}", files.len()))
+        .with_hint(format!("type more of the id, such as {example}:\n{}", list(&files[..files.len().min(MOST_LISTED)])))
+}
+
+fn list(files: &[&SessionFile]) -> String {
+    let files: Vec<SessionFile> = files.iter().copied().cloned().collect();
+    let lines = parallel::map(&files, |file| {
+        let preview = preview(file);
+        let date = jiff::Timestamp::try_from(file.modified).unwrap_or_default().strftime("%Y-%m-%d").to_string();
+        let (project, words) = preview.map_or((None, String::new()), |preview| (preview.project_path, preview.first_words));
+        let words: String = words.chars().take(60).collect();
+        let size = file.size as f64 / 1e6;
+        format!("  {}  {date}  {size:.1} MB  {}  {words}", file.id, project.unwrap_or_default())
+    });
+    lines.join("\n")
+}
+
+/// What a session holds, in short.
+#[derive(Debug, Clone, Serialize)]
+pub struct Preview {
+    /// Where its file is.
+    pub path: PathBuf,
+    /// Its id.
+    pub session_id: String,
+    /// Whose it is.
+    pub agent: &'static str,
+    /// When it was written last, in seconds since 1970.
+    pub modified: f64,
+    /// In bytes.
+    pub size: u64,
+    /// The best title there is.
+    pub title: Option<String>,
+    /// The working directory that its entries name.
+    pub project_path: Option<String>,
+    /// The human's messages.
+    pub human_messages: usize,
+    /// The assistant's entries that say, think or do something.
+    pub assistant_messages: usize,
+    /// Distinct session ids.
+    pub sessions: usize,
+    /// Subagents that were started.
+    pub subagents: usize,
+    /// How often each tool was called, the most used first.
+    pub tools: Vec<(String, u64)>,
+    /// The human's first words, shortened.
+    pub first_words: String,
+    /// The human's last words, shortened.
+    pub last_words: String,
+    /// Whether it goes on from a conversation before.
+    pub continuation: bool,
+    /// How good a story it may make.
+    pub score: i64,
+    /// Why, one reason for each part of the score.
+    pub reasons: Vec<String>,
+}
+
+/// Which sessions to preview.
+#[derive(Debug, Clone, Default)]
+pub struct DiscoverOptions {
+    /// Where to look; the agents' homes when `None`.
+    pub root: Option<PathBuf>,
+    /// How many at the most.
+    pub limit: Option<usize>,
+    /// Part of the project's path, in any case.
+    pub project: Option<String>,
+    /// Only sessions written since then.
+    pub since: Option<SystemTime>,
+}
+
+/// Previews of the sessions there are, the one written last first. Files that hold no conversation, or that cannot
+/// be read, are passed over.
+///
+/// # Errors
+/// [`ErrorKind::Io`] when a root was given and is no folder.
+pub fn discover(options: &DiscoverOptions) -> Result<Vec<Preview>> {
+    let roots = match &options.root {
+        Some(root) => {
+            fs::read_dir(root).map_err(|error| Error::os(error, root))?;
+            vec![root.clone()]
+        }
+        None => homes(),
+    };
+    let mut files = session_files(&roots);
+    files.retain(|file| options.since.is_none_or(|since| file.modified >= since));
+    let wanted = options.limit.unwrap_or(usize::MAX);
+    let mut previews = Vec::new();
+    let mut from = 0;
+    // Some hold no conversation: as many more are read as are still wanted.
+    while from < files.len() && previews.len() < wanted {
+        let to = files.len().min(from.saturating_add((wanted - previews.len()).max(8)));
+        let read = parallel::map(&files[from..to], preview);
+        previews.extend(read.into_iter().flatten().filter(|preview| is_of_project(preview, options.project.as_deref())));
+        from = to;
+    }
+    previews.truncate(wanted);
+    Ok(previews)
+}
+
+fn is_of_project(preview: &Preview, project: Option<&str>) -> bool {
+    let Some(project) = project.map(str::to_lowercase) else { return true };
+    let folder = preview.path.parent().map(|folder| folder.to_string_lossy().to_lowercase()).unwrap_or_default();
+    preview.project_path.as_deref().is_some_and(|path| path.to_lowercase().contains(&project)) || folder.contains(&project)
+}
+
+fn preview(file: &SessionFile) -> Option<Preview> {
+    let reading = Reading { agent: AGENTS[0], subagent_file: false, images: None };
+    let transcript = Transcript::read(Source::Path(file.path.clone()), reading, &mut |_, _| true).ok()?;
+    let events = &transcript.story.events;
+    if events.is_empty() {
+        return None;
+    }
+    let human = || events.iter().filter(|event| event.role == Role::User && !event.says.is_empty());
+    let mut tools: BTreeMap<&str, u64> = BTreeMap::new();
+    for tool in events.iter().flat_map(|event| &event.tools) {
+        *tools.entry(tool).or_default() += 1;
+    }
+    let mut tools: Vec<(String, u64)> = tools.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
+    tools.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let (_, assistant_messages) = count_by_role(events);
+    let mut preview = Preview {
+        path: file.path.clone(),
+        session_id: file.id.clone(),
+        agent: AGENTS[0].name(),
+        modified: file.modified.duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64()),
+        size: file.size,
+        title: transcript.facts.title().map(str::to_owned),
+        project_path: transcript.project_path.clone(),
+        human_messages: human().count(),
+        assistant_messages,
+        sessions: transcript.session_ids.list.len(),
+        subagents: transcript.story.started.len(),
+        tools,
+        first_words: human().next().map(shortened).unwrap_or_default(),
+        last_words: human().next_back().map(shortened).unwrap_or_default(),
+        continuation: events.iter().any(|event| event.boundary.contains(&Boundary::Continuation)),
+        score: 0,
+        reasons: Vec::new(),
+    };
+    score(&mut preview);
+    Some(preview)
+}
+
+/// On one line, and not longer than a preview shows.
+fn shortened(event: &Event) -> String {
+    let words = event.says.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut short: String = words.chars().take(WORDS).collect();
+    if short.len() < words.len() {
+        short.push('…');
+    }
+    short
+}
+
+/// Tools that every session uses.
+const PLAIN_TOOLS: [&str; 12] = [
+    "Bash", "BashOutput", "Edit", "Glob", "Grep", "KillShell", "LS", "MultiEdit", "NotebookEdit", "Read", "TodoWrite", "Write",
+];
+
+fn score(preview: &mut Preview) {
+    let megabytes = preview.size as f64 / 1e6;
+    let mut add = |points: i64, reason: String| {
+        preview.score += points;
+        preview.reasons.push(format!("{points:+} {reason}"));
+    };
+    match preview.human_messages {
+        count @ 15.. => add(3, format!("{count} human messages")),
+        count @ ..5 => add(-2, format!("only {count} human messages")),
+        count => add(1, format!("{count} human messages")),
+    }
+    if preview.subagents > 0 {
+        add(2, format!("{} subagents", preview.subagents));
+    }
+    if preview.sessions > 1 {
+        add(1, format!("{} sessions", preview.sessions));
+    }
+    if preview.continuation {
+        add(1, "goes on from a conversation before".to_owned());
+    }
+    if megabytes > 5.0 {
+        add(1, format!("{megabytes:.1} MB"));
+    } else if megabytes < 0.1 {
+        add(-3, format!("only {:.0} KB", preview.size as f64 / 1e3));
+    }
+    let special: Vec<_> = preview.tools.iter().map(|(name, _)| name).filter(|name| !PLAIN_TOOLS.contains(&name.as_str())).cloned().collect();
+    if !special.is_empty() {
+        let shown = special.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
+        add(1, format!("tools beyond plain editing: {shown}"));
+    }
+}

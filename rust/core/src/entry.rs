@@ -1,0 +1,499 @@
+//! A line to its entries: which type each is, where its fields are, and what is damaged.
+//!
+//! ```text
+//! at p = 0:
+//!   read the members of the object at p, until the agent knows the type
+//!     dropped type  -> stop there; only look for a record glued behind it
+//!     signal        -> read on to the closing brace, note where each field stands
+//!     broken        -> look for a record glued to the broken one
+//!   something behind the record -> report it, go on there
+//! ```
+//! A process that dies while writing leaves half a record; the next one appends its own to the same line
+//! (30 bad lines in 10,949 real files). The half is lost, the whole one is not: it starts at one of
+//! [`RECORD_STARTS`]. Everything here is linear in the line: candidates are searched once per line, and
+//! after [`MOST_BROKEN`] failures only the last record is still tried.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::memmem::Finder;
+
+use crate::json::{self, Members, Value, skip_blank};
+use crate::lines::Line;
+
+/// How records begin, in every version seen.
+const RECORD_STARTS: [&[u8]; 2] = [b"{\"parentUuid\"", b"{\"type\""];
+
+/// How many broken records one line may hold before only its end is still looked at.
+const MOST_BROKEN: usize = 64;
+
+/// Where a record stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct Place {
+    /// Line number, from 1.
+    pub line: u64,
+    /// Byte offset in the (decompressed) input.
+    pub offset: u64,
+    /// Bytes.
+    pub length: u64,
+}
+
+/// What an agent makes of an entry type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// Read: it says something.
+    Signal,
+    /// Read: it tells a fact about the session as a whole.
+    Fact,
+    /// Dropped without being read.
+    Noise,
+    /// Noise, unless the reader has a use for it just now ([`Records::wants_evidence`]).
+    Evidence,
+    /// Not in the agent's table.
+    Unknown,
+    /// Depends on the member of this name.
+    Await(&'static str),
+}
+
+/// Which types there are: the part of an agent that reading lines needs.
+pub trait Classify {
+    /// What `kind` is, given the fields seen so far. When `complete`, no more will come.
+    fn classify(&self, kind: &str, entry: &Fields<'_>, complete: bool) -> Class;
+
+    /// Whether `kind` stands in the type table at all.
+    fn is_known(&self, kind: &str) -> bool;
+}
+
+/// What is wrong with a piece of input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// A run of NUL bytes before or behind a record.
+    NulBytes,
+    /// Two records on one line; both were read.
+    JoinedRecords,
+    /// A record that was cut off, with another behind it on the line; that one was read.
+    TruncatedRecord,
+    /// A record with something behind it that is no record.
+    TrailingBytes,
+    /// No JSON.
+    InvalidJson,
+    /// JSON, but no object.
+    NotAnObject,
+    /// Bytes that are not UTF-8 in text that was kept; U+FFFD stands for them.
+    InvalidUtf8,
+    /// Longer than [`crate::lines::LINE_LIMIT`].
+    LineTooLong,
+}
+
+/// A damaged piece of the input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct Damage {
+    /// Line number, from 1.
+    pub line: u64,
+    /// Byte offset of the damaged piece.
+    pub offset: u64,
+    /// Its length in bytes.
+    pub length: u64,
+    /// What is wrong with it.
+    pub reason: Reason,
+    /// Whether a record was read from the same line in spite of it.
+    pub recovered: bool,
+}
+
+/// Takes what [`LineEntries::read`] finds, in order.
+pub trait Records {
+    /// A record of class signal or fact, or evidence that was wanted.
+    fn entry(&mut self, entry: &Entry<'_>, class: Class);
+    /// A record of any class, by type: for counting. Comes before [`Records::entry`].
+    fn count(&mut self, kind: &str, class: Class, place: Place);
+    /// A damaged piece.
+    fn damage(&mut self, damage: Damage);
+    /// The last line, unterminated and not yet whole.
+    fn incomplete_tail(&mut self, place: Place);
+    /// Whether records of class [`Class::Evidence`] are worth reading now.
+    fn wants_evidence(&self) -> bool;
+}
+
+/// One member of a record: where its key (between the quotes) and its value stand.
+#[derive(Debug, Clone)]
+struct Field {
+    key: Range<usize>,
+    value: Range<usize>,
+}
+
+/// The members of a record that have been found so far.
+#[derive(Debug, Clone, Copy)]
+pub struct Fields<'a> {
+    record: &'a [u8],
+    found: &'a [Field],
+}
+
+impl<'a> Fields<'a> {
+    /// The value of the first member called `name`.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<Value<'a>> {
+        let field = self.found.iter().find(|field| json::key_is(&self.record[field.key.clone()], name))?;
+        Some(Value::new(&self.record[field.value.clone()]))
+    }
+}
+
+/// A whole record with all its members found.
+#[derive(Debug)]
+pub struct Entry<'a> {
+    /// The depth-1 `type`.
+    pub kind: &'a str,
+    /// Where the record stands.
+    pub place: Place,
+    fields: Fields<'a>,
+}
+
+impl<'a> Entry<'a> {
+    /// The value of the first member called `name`.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<Value<'a>> {
+        self.fields.get(name)
+    }
+
+    /// The decoded string member called `name`, "" when there is none.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Cow<'a, str> {
+        self.get(name).and_then(Value::text).map_or(Cow::Borrowed(""), |text| text.text)
+    }
+
+    /// Whether the member called `name` is `true`.
+    #[must_use]
+    pub fn is_true(&self, name: &str) -> bool {
+        self.get(name).is_some_and(Value::is_true)
+    }
+}
+
+/// How reading one record ended.
+enum Reading {
+    /// At the closing brace, behind which this place is.
+    Whole(usize),
+    /// At this place, because the rest of the record is of no interest.
+    Dropped(usize),
+    Broken,
+}
+
+/// The type and class of the record being read.
+struct Kind {
+    name: String,
+    class: Class,
+}
+
+/// Reads lines into entries; keeps its buffers between lines.
+pub struct LineEntries {
+    fields: Vec<Field>,
+    starts: [Finder<'static>; 2],
+}
+
+impl Default for LineEntries {
+    fn default() -> Self {
+        Self { fields: Vec::new(), starts: RECORD_STARTS.map(Finder::new) }
+    }
+}
+
+impl LineEntries {
+    /// Gives everything in `line` to `records`.
+    pub fn read(&mut self, line: &Line<'_>, agent: &dyn Classify, records: &mut dyn Records) {
+        if let Some(length) = line.overlong {
+            records.damage(Damage {
+                line: line.number,
+                offset: line.offset,
+                length,
+                reason: Reason::LineTooLong,
+                recovered: false,
+            });
+            return;
+        }
+        LineReading { line, bytes: line.bytes, agent, records, fields: &mut self.fields, starts: &self.starts }.run();
+    }
+}
+
+struct LineReading<'r> {
+    line: &'r Line<'r>,
+    /// The line without what was trimmed from its end.
+    bytes: &'r [u8],
+    agent: &'r dyn Classify,
+    records: &'r mut dyn Records,
+    fields: &'r mut Vec<Field>,
+    starts: &'r [Finder<'static>; 2],
+}
+
+impl LineReading<'_> {
+    fn run(mut self) {
+        let Some(mut at) = self.trim() else { return };
+        let mut glue = Glue::new(self.bytes, self.starts);
+        let mut broken = 0;
+        while at < self.bytes.len() {
+            let next = self.record(at, &mut glue, broken > MOST_BROKEN);
+            match next {
+                Next::End => return,
+                Next::At(place) => at = place,
+                Next::Recovered(place) => {
+                    broken += 1;
+                    at = place;
+                }
+            }
+        }
+    }
+
+    /// Trims blanks, NUL runs (reported) and a byte-order mark; gives the first place to read, if any is left.
+    fn trim(&mut self) -> Option<usize> {
+        let bom: &[u8] = if self.line.offset == 0 { b"\xEF\xBB\xBF" } else { b"" };
+        let skipped = if self.bytes.starts_with(bom) { bom.len() } else { 0 };
+        let padding = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | 0);
+        let start = skipped + self.bytes[skipped..].iter().take_while(|byte| padding(byte)).count();
+        let end = self.bytes.len() - self.bytes[start..].iter().rev().take_while(|byte| padding(byte)).count();
+        let (head, tail) = (skipped..start, end..self.bytes.len());
+        for run in [head, tail] {
+            if memchr::memchr(0, &self.bytes[run.clone()]).is_some() {
+                self.damage(run.start, run.end, Reason::NulBytes, start < end);
+            }
+        }
+        self.bytes = &self.bytes[..end];
+        (start < end).then_some(start)
+    }
+
+    /// Reads the record at `at`; says where to go on.
+    fn record(&mut self, at: usize, glue: &mut Glue<'_>, only_last: bool) -> Next {
+        if self.bytes[at] != b'{' {
+            return self.recover(at, at, glue, only_last);
+        }
+        let must_be_whole = !self.line.terminated;
+        let mut kind = None;
+        match self.read_fields(at, must_be_whole, &mut kind) {
+            Reading::Dropped(read) => {
+                let kind = kind.unwrap_or(Kind { name: String::new(), class: Class::Noise });
+                self.dropped(at, read, &kind, glue)
+            }
+            Reading::Whole(end) => {
+                let kind = kind.unwrap_or(Kind { name: "(none)".to_owned(), class: Class::Unknown });
+                self.emit(at, end, &kind);
+                self.behind_whole(end, glue, only_last)
+            }
+            Reading::Broken => match kind {
+                // Evidence is noise: when it does not hold together it is dropped like noise.
+                Some(kind) if kind.class == Class::Evidence && !must_be_whole => self.dropped(at, at + 1, &kind, glue),
+                _ => self.recover(at, at + 1, glue, only_last),
+            },
+        }
+    }
+
+    fn dropped(&mut self, at: usize, read: usize, kind: &Kind, glue: &mut Glue<'_>) -> Next {
+        let Some(start) = glue.next(read, Some(self.agent)) else {
+            self.records.count(&kind.name, kind.class, self.place(at, self.bytes.len()));
+            return Next::End;
+        };
+        let end = at + trimmed(&self.bytes[at..start]).len();
+        self.records.count(&kind.name, kind.class, self.place(at, end));
+        if self.bytes[end - 1] == b'}' {
+            self.damage(start, self.bytes.len(), Reason::JoinedRecords, true);
+        } else {
+            self.damage(at, start, Reason::TruncatedRecord, true);
+        }
+        Next::Recovered(start)
+    }
+
+    fn behind_whole(&mut self, end: usize, glue: &mut Glue<'_>, only_last: bool) -> Next {
+        let rest = end + self.bytes[end..].iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r' | 0)).count();
+        match self.bytes.get(rest) {
+            None => Next::End,
+            Some(b'{') => {
+                self.damage(rest, self.bytes.len(), Reason::JoinedRecords, true);
+                Next::At(rest)
+            }
+            Some(_) => {
+                if let Some(start) = glue.find(rest, only_last) {
+                    self.damage(rest, start, Reason::TruncatedRecord, true);
+                    return Next::Recovered(start);
+                }
+                self.damage(rest, self.bytes.len(), Reason::TrailingBytes, true);
+                Next::End
+            }
+        }
+    }
+
+    /// The record at `at` cannot be read: goes on at the next one on the line, from `from` on.
+    fn recover(&mut self, at: usize, from: usize, glue: &mut Glue<'_>, only_last: bool) -> Next {
+        if let Some(start) = glue.find(from, only_last) {
+            self.damage(at, start, Reason::TruncatedRecord, true);
+            return Next::Recovered(start);
+        }
+        let rest = &self.bytes[at..];
+        if !self.line.terminated {
+            self.records.incomplete_tail(self.place(at, self.bytes.len()));
+        } else if is_whole_value(rest) {
+            self.damage(at, self.bytes.len(), Reason::NotAnObject, false);
+        } else {
+            self.damage(at, self.bytes.len(), Reason::InvalidJson, false);
+        }
+        Next::End
+    }
+
+    fn read_fields(&mut self, at: usize, must_be_whole: bool, kind: &mut Option<Kind>) -> Reading {
+        self.fields.clear();
+        let record = &self.bytes[at..];
+        let Some(mut members) = Members::open(record, 0) else { return Reading::Broken };
+        let mut awaited = Some("type");
+        loop {
+            let key = match members.key() {
+                Err(_) => return Reading::Broken,
+                Ok(None) => break,
+                Ok(Some(key)) => key,
+            };
+            let Ok(value) = members.value() else { return Reading::Broken };
+            let key_start = key.as_ptr() as usize - record.as_ptr() as usize;
+            let value_start = members.at() - value.raw().len();
+            self.fields.push(Field { key: key_start..key_start + key.len(), value: value_start..members.at() });
+            if !awaited.is_some_and(|name| json::key_is(key, name)) {
+                continue;
+            }
+            let fields = Fields { record, found: self.fields };
+            let settled = match kind.take() {
+                None => match value.text() {
+                    None => Kind { name: "(none)".to_owned(), class: Class::Unknown },
+                    Some(name) => {
+                        let class = self.agent.classify(&name.text, &fields, false);
+                        Kind { name: name.text.into_owned(), class }
+                    }
+                },
+                Some(known) => Kind { class: self.agent.classify(&known.name, &fields, false), ..known },
+            };
+            let class = settled.class;
+            *kind = Some(settled);
+            awaited = match class {
+                Class::Await(name) => Some(name),
+                Class::Noise if !must_be_whole => return Reading::Dropped(at + members.at()),
+                Class::Evidence if !must_be_whole && !self.records.wants_evidence() => {
+                    return Reading::Dropped(at + members.at());
+                }
+                _ => None,
+            };
+        }
+        if let Some(known) = kind
+            && matches!(known.class, Class::Await(_))
+        {
+            known.class = self.agent.classify(&known.name, &Fields { record, found: self.fields }, true);
+        }
+        Reading::Whole(at + members.at())
+    }
+
+    fn emit(&mut self, at: usize, end: usize, kind: &Kind) {
+        let place = self.place(at, end);
+        self.records.count(&kind.name, kind.class, place);
+        let wanted = match kind.class {
+            Class::Signal | Class::Fact => true,
+            Class::Evidence => self.records.wants_evidence(),
+            _ => false,
+        };
+        if wanted {
+            let fields = Fields { record: &self.bytes[at..end], found: self.fields };
+            self.records.entry(&Entry { kind: &kind.name, place, fields }, kind.class);
+        }
+    }
+
+    fn place(&self, start: usize, end: usize) -> Place {
+        Place { line: self.line.number, offset: self.line.offset + start as u64, length: (end - start) as u64 }
+    }
+
+    fn damage(&mut self, start: usize, end: usize, reason: Reason, recovered: bool) {
+        let Place { line, offset, length } = self.place(start, end);
+        self.records.damage(Damage { line, offset, length, reason, recovered });
+    }
+}
+
+enum Next {
+    End,
+    At(usize),
+    /// Behind something broken.
+    Recovered(usize),
+}
+
+fn trimmed(bytes: &[u8]) -> &[u8] {
+    let padding = bytes.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r' | 0)).count();
+    &bytes[..bytes.len() - padding]
+}
+
+fn is_whole_value(bytes: &[u8]) -> bool {
+    match bytes.first() {
+        Some(b'[') => json::value_end(bytes, 0) == Ok(bytes.len()),
+        _ => serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok(),
+    }
+}
+
+/// Finds records glued to others, on one line, from left to right.
+struct Glue<'a> {
+    bytes: &'a [u8],
+    starts: &'a [Finder<'static>; 2],
+    /// The next place of each of [`RECORD_STARTS`], searched once; `None` before the first search.
+    upcoming: [Option<usize>; 2],
+    /// Where the object that ends the line begins; `None` before it was asked for.
+    last_object: Option<Option<usize>>,
+}
+
+impl<'a> Glue<'a> {
+    fn new(bytes: &'a [u8], starts: &'a [Finder<'static>; 2]) -> Self {
+        Self { bytes, starts, upcoming: [None; 2], last_object: None }
+    }
+
+    fn find(&mut self, from: usize, only_last: bool) -> Option<usize> {
+        if only_last {
+            let last = self.last_object()?;
+            let starts_record = RECORD_STARTS.iter().any(|start| self.bytes[last..].starts_with(start));
+            return (last >= from && starts_record).then_some(last);
+        }
+        self.next(from, None)
+    }
+
+    /// The first glued record at or behind `from`. Behind noise, `table` tells real records from nested objects
+    /// before the costlier look at how the line ends.
+    ///
+    /// Inside a whole record an object can only follow a colon, a bracket or a comma (its quotes would be
+    /// escaped inside a string). Behind one of these, the object is a glued record only if the line ends with it.
+    fn next(&mut self, from: usize, table: Option<&dyn Classify>) -> Option<usize> {
+        let mut from = from;
+        loop {
+            let found = self.candidate(from)?;
+            let before = trimmed(&self.bytes[..found]).last();
+            if !matches!(before, Some(b':' | b'[' | b',')) {
+                return Some(found);
+            }
+            if table.is_none_or(|agent| self.is_entry(found, agent)) && self.last_object() == Some(found) {
+                return Some(found);
+            }
+            from = found + 1;
+        }
+    }
+
+    fn candidate(&mut self, from: usize) -> Option<usize> {
+        let mut first = usize::MAX;
+        for (upcoming, finder) in self.upcoming.iter_mut().zip(self.starts) {
+            if upcoming.is_none_or(|place| place < from) {
+                let found = finder.find(&self.bytes[from..]).map_or(usize::MAX, |found| from + found);
+                *upcoming = Some(found);
+            }
+            first = first.min(upcoming.unwrap_or(usize::MAX));
+        }
+        (first != usize::MAX).then_some(first)
+    }
+
+    fn is_entry(&self, at: usize, agent: &dyn Classify) -> bool {
+        let Some(mut members) = Members::open(self.bytes, at) else { return false };
+        match members.key() {
+            Ok(Some(b"parentUuid")) => true,
+            Ok(Some(_)) => {
+                let value = skip_blank(self.bytes, members.at());
+                self.bytes[value..].first() == Some(&b'"')
+                    && members.value().ok().and_then(Value::text).is_some_and(|kind| agent.is_known(&kind.text))
+            }
+            _ => false,
+        }
+    }
+
+    fn last_object(&mut self) -> Option<usize> {
+        *self.last_object.get_or_insert_with(|| json::enclosing_object_start(self.bytes))
+    }
+}

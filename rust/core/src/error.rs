@@ -1,0 +1,108 @@
+//! The one error type of the core: what went wrong, where, and what to do about it.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What kind of failure this is; closed on purpose, so that callers can map every one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The operating system refused: see [`Error::io`].
+    Io,
+    /// The input is empty or holds no JSON records at all.
+    NotATranscript,
+    /// There are entries, but no conversation in them.
+    NoConversation,
+    /// `strict` was asked for and an entry type is not in the table.
+    UnknownEntryType,
+    /// No session matches what was typed.
+    SessionNotFound,
+    /// More than one session matches what was typed.
+    AmbiguousSession,
+    /// No agent of that name is known.
+    UnknownAgent,
+    /// The caller's progress callback asked to stop.
+    Stopped,
+}
+
+/// A failure, with the place it happened at and a hint for the person who reads it.
+#[derive(Debug)]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+    hint: Option<String>,
+    path: Option<PathBuf>,
+    io: Option<io::Error>,
+}
+
+/// The core's result.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// An error of `kind` that says `message` (lower case, no full stop).
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hint: None, path: None, io: None }
+    }
+
+    /// An operating-system error at `path`.
+    #[must_use]
+    pub fn os(error: io::Error, path: &Path) -> Self {
+        Self {
+            kind: ErrorKind::Io,
+            message: error.to_string(),
+            hint: None,
+            path: Some(path.to_owned()),
+            io: Some(error),
+        }
+    }
+
+    /// The same error with what the reader should do next.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same error, said of the file at `path`, unless a place is named already.
+    #[must_use]
+    pub fn at(mut self, path: &Path) -> Self {
+        self.path.get_or_insert_with(|| path.to_owned());
+        self
+    }
+
+    /// The kind of failure.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// What to do next, when there is something to say.
+    #[must_use]
+    pub fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    /// The file or folder concerned.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// The operating system's own error, for [`ErrorKind::Io`].
+    #[must_use]
+    pub fn io(&self) -> Option<&io::Error> {
+        self.io.as_ref()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.path {
+            Some(path) => write!(f, "{}: {}", path.display(), self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,463 @@
+//! The vocabulary of the project: what an entry says ([`Signal`]), and what a conversation is made of ([`Event`]).
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use crate::entry::Place;
+
+/// Names an image in an [`crate::images::ImageStore`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ImageId(pub usize);
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The human.
+    User,
+    /// The model.
+    Assistant,
+}
+
+impl Role {
+    /// `user` or `assistant`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+        }
+    }
+}
+
+/// How the human's words came in, when not by plain typing at the prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WordsSource {
+    /// The arguments of a slash command.
+    Command,
+    /// A shell command run with `!`.
+    Bash,
+    /// A note saved with `#`.
+    Memory,
+    /// Typed while the assistant worked.
+    Queued,
+}
+
+impl WordsSource {
+    /// As it stands in events.json.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Command => "command",
+            Self::Bash => "bash",
+            Self::Memory => "memory",
+            Self::Queued => "queued",
+        }
+    }
+}
+
+/// Why the story breaks before an event. Ordered as listed in events.json.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Boundary {
+    /// The session id differs from that of the event before.
+    SessionChange,
+    /// The event is the summary of a conversation that went before.
+    Continuation,
+    /// The context was compacted.
+    Compaction,
+}
+
+impl Boundary {
+    /// As it stands in events.json.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::SessionChange => "session_change",
+            Self::Continuation => "continuation",
+            Self::Compaction => "compaction",
+        }
+    }
+}
+
+/// What told which agent a call started; the strongest evidence first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LinkedBy {
+    /// `agent-<id>.meta.json` names the call.
+    Meta,
+    /// `toolUseResult.agentId` of the call's result.
+    Result,
+    /// An `agentId:` line in the text of the call's result.
+    Text,
+    /// An `agent_progress` entry.
+    Progress,
+    /// The call's prompt is the agent's first user text.
+    Prompt,
+}
+
+impl LinkedBy {
+    /// As it stands in events.json.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Meta => "meta",
+            Self::Result => "result",
+            Self::Text => "text",
+            Self::Progress => "progress",
+            Self::Prompt => "prompt",
+        }
+    }
+}
+
+/// The envelope that entries share; empty strings for what an entry lacks.
+#[derive(Debug, Clone, Default)]
+pub struct Envelope<'a> {
+    /// The entry's own id.
+    pub uuid: Cow<'a, str>,
+    /// The entry it answers.
+    pub parent_uuid: Cow<'a, str>,
+    /// The session it belongs to.
+    pub session_id: Cow<'a, str>,
+    /// As written.
+    pub timestamp: Cow<'a, str>,
+    /// The working directory.
+    pub cwd: Cow<'a, str>,
+    /// The agent program's version.
+    pub version: Cow<'a, str>,
+    /// Whether it belongs to a subagent.
+    pub sidechain: bool,
+    /// The subagent it belongs to.
+    pub agent_id: Cow<'a, str>,
+    /// Where the record stands.
+    pub place: Place,
+}
+
+/// An inline image: the raw characters of its base64 value.
+#[derive(Debug, Clone, Copy)]
+pub struct InlineImage<'a> {
+    /// Between the quotes, undecoded.
+    pub base64: &'a [u8],
+}
+
+/// A tool that the assistant called.
+#[derive(Debug, Clone, Default)]
+pub struct ToolCall {
+    /// The call's id, "" when absent.
+    pub id: String,
+    /// The tool's name.
+    pub name: String,
+    /// What the call is about: a path or an address, "" when there is none.
+    pub target: String,
+    /// Set when the call starts a subagent.
+    pub subagent: Option<SubagentCall>,
+}
+
+/// What a call that starts a subagent asks for.
+#[derive(Debug, Clone, Default)]
+pub struct SubagentCall {
+    /// A few words.
+    pub description: String,
+    /// The whole prompt.
+    pub prompt: String,
+    /// The kind of agent.
+    pub agent_type: String,
+}
+
+/// Tokens, tools and time that a subagent used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// Tokens in all.
+    pub total_tokens: Option<u64>,
+    /// Tool calls.
+    pub tool_uses: Option<u64>,
+    /// Milliseconds.
+    pub duration_ms: Option<u64>,
+}
+
+/// Human words after all that the human did not type has been taken off.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HumanWords {
+    /// The words; "" when nothing is left.
+    pub says: String,
+    /// How they came in.
+    pub source: Option<WordsSource>,
+    /// The entry reports that the human interrupted the assistant.
+    pub interrupted: bool,
+    /// The entry asks for a compaction.
+    pub compaction: bool,
+    /// The words are a continuation summary.
+    pub continuation: bool,
+    /// The entry is markup as a whole: no event, whatever else it carries.
+    pub markup: bool,
+}
+
+/// What one entry says, in terms that all agents share.
+#[derive(Debug)]
+pub enum Signal<'a> {
+    /// A user entry.
+    User {
+        /// The human's words.
+        words: HumanWords,
+        /// The text before anything was taken off, trimmed: what queued text is compared with.
+        text: String,
+        /// Pasted images.
+        images: Vec<InlineImage<'a>>,
+        /// Whether there is anything of the human's in it at all.
+        human: bool,
+        /// Whether invalid UTF-8 was replaced.
+        lossy: bool,
+    },
+    /// The result of a tool call.
+    ToolResult {
+        /// The call's id.
+        call: Cow<'a, str>,
+        /// Images in the result.
+        images: Vec<InlineImage<'a>>,
+        /// The subagent that the entry names, and how.
+        agent: Option<(LinkedBy, String)>,
+        /// What it used.
+        usage: Usage,
+    },
+    /// An assistant entry.
+    Assistant {
+        /// Text.
+        says: String,
+        /// Thinking.
+        thinks: String,
+        /// Tool calls, in order.
+        tools: Vec<ToolCall>,
+        /// The id of the answer that this entry is a block of.
+        message_id: String,
+        /// Whether invalid UTF-8 was replaced.
+        lossy: bool,
+    },
+    /// Text that the client made and not the model.
+    ClientMessage,
+    /// How long the turn took, in milliseconds.
+    TurnDuration(u64),
+    /// The context was compacted here.
+    Compaction,
+    /// Something happened to the queue of words typed while the assistant worked.
+    Queue(Queue<'a>),
+    /// A subagent's progress names the call it works for.
+    Progress {
+        /// The call's id.
+        call: Cow<'a, str>,
+        /// The subagent's id.
+        agent: Cow<'a, str>,
+    },
+    /// Something about the session as a whole.
+    Fact(Fact),
+}
+
+/// An operation on the queue of words typed while the assistant worked.
+#[derive(Debug)]
+pub enum Queue<'a> {
+    /// Put in.
+    Enqueue(QueuedWords<'a>),
+    /// Taken out, to come again as a user entry.
+    Dequeue,
+    /// Taken out and given to the assistant; the text when the entry repeats it.
+    Remove(String),
+    /// All taken back to the editor.
+    PopAll,
+    /// Given to the assistant, recorded with its words.
+    Delivered(QueuedWords<'a>),
+}
+
+/// Words in the queue.
+#[derive(Debug)]
+pub struct QueuedWords<'a> {
+    /// As enqueued, trimmed: the key by which operations find each other.
+    pub text: String,
+    /// What the human said; "" when it was not the human.
+    pub says: String,
+    /// Whether the human said something, or pasted an image.
+    pub human: bool,
+    /// Whether it is a note that a background task ended.
+    pub notification: bool,
+    /// Pasted images.
+    pub images: Vec<InlineImage<'a>>,
+    /// Whether invalid UTF-8 was replaced.
+    pub lossy: bool,
+}
+
+/// Something about the session as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fact {
+    /// A title made by the assistant; the last one counts.
+    AssistantTitle(String),
+    /// A title given by the human; it goes before the assistant's.
+    CustomTitle(String),
+    /// A one-line summary, often of another session.
+    Summary(String),
+    /// A pull request.
+    PullRequest(PullRequest),
+    /// The last prompt (older versions), "" when absent, and the last entry of the active branch.
+    LastPrompt {
+        /// Words.
+        prompt: String,
+        /// Entry id.
+        leaf_uuid: String,
+    },
+    /// The session goes on in another one.
+    ContinuedIn(String),
+}
+
+/// A pull request that the session made or worked on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PullRequest {
+    /// Its number.
+    pub number: Option<u64>,
+    /// Its address.
+    pub url: String,
+    /// The repository, `owner/name`.
+    pub repository: String,
+}
+
+/// One event of a conversation, as in events.json.
+#[derive(Debug, Clone)]
+pub struct Event {
+    /// Position among its siblings.
+    pub index: usize,
+    /// As written, "" when absent.
+    pub timestamp: String,
+    /// Who speaks.
+    pub role: Role,
+    /// The words.
+    pub says: String,
+    /// The thinking, "" when there is none.
+    pub thinks: String,
+    /// Names of the tools called.
+    pub tools: Vec<String>,
+    /// Why the story breaks before this event; empty when it does not.
+    pub boundary: BTreeSet<Boundary>,
+    /// The summary of the conversation before, "" on every other event.
+    pub continuation_summary: String,
+    /// How long the turn took whose last assistant event this is.
+    pub duration_ms: Option<u64>,
+    /// Images that belong to it.
+    pub screenshots: Vec<Screenshot>,
+    /// Subagents that it started.
+    pub subagent_refs: Vec<SubagentRef>,
+    /// Whether the human interrupted the assistant behind it.
+    pub interrupted: bool,
+    /// How the human's words came in.
+    pub source: Option<WordsSource>,
+    /// The entry's id, "" when absent.
+    pub uuid: String,
+    /// The id of the answer it is a block of, "" when absent or the human's.
+    pub message_id: String,
+    /// The session it belongs to; not in events.json.
+    pub session_id: String,
+    /// Where the record stands.
+    pub place: Place,
+}
+
+impl Event {
+    /// UTF-8 bytes of what it says and thinks.
+    #[must_use]
+    pub fn signal_bytes(&self) -> u64 {
+        (self.says.len() + self.thinks.len()) as u64
+    }
+
+    /// Whether the story breaks before this event.
+    #[must_use]
+    pub fn session_break(&self) -> bool {
+        !self.boundary.is_empty()
+    }
+}
+
+impl Serialize for Event {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let user = self.role == Role::User;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("index", &self.index)?;
+        map.serialize_entry("timestamp", &self.timestamp)?;
+        map.serialize_entry("role", &self.role)?;
+        map.serialize_entry("says", &self.says)?;
+        if !self.thinks.is_empty() {
+            map.serialize_entry("thinks", &self.thinks)?;
+        }
+        if !self.tools.is_empty() {
+            map.serialize_entry("tools", &self.tools)?;
+        }
+        if user || self.session_break() {
+            map.serialize_entry("session_break", &self.session_break())?;
+        }
+        if self.session_break() {
+            map.serialize_entry("boundary", &self.boundary)?;
+        }
+        if user {
+            map.serialize_entry("continuation_summary", &self.continuation_summary)?;
+        }
+        if let Some(duration) = self.duration_ms {
+            map.serialize_entry("duration_ms", &duration)?;
+        }
+        if !self.screenshots.is_empty() {
+            map.serialize_entry("screenshots", &self.screenshots)?;
+        }
+        if !self.subagent_refs.is_empty() {
+            map.serialize_entry("subagent_refs", &self.subagent_refs)?;
+        }
+        if self.interrupted {
+            map.serialize_entry("interrupted", &true)?;
+        }
+        if let Some(source) = self.source {
+            map.serialize_entry("source", &source)?;
+        }
+        map.serialize_entry("uuid", &self.uuid)?;
+        if !user {
+            map.serialize_entry("message_id", &self.message_id)?;
+        }
+        map.serialize_entry("line", &self.place.line)?;
+        map.serialize_entry("offset", &self.place.offset)?;
+        map.serialize_entry("length", &self.place.length)?;
+        map.end()
+    }
+}
+
+/// An image that belongs to an event.
+#[derive(Debug, Clone, Serialize)]
+pub struct Screenshot {
+    /// Its name in `assets/`.
+    pub filename: String,
+    /// Where it comes from.
+    pub description: String,
+    /// By its own bytes, not by what the transcript declares.
+    pub media_type: &'static str,
+    /// The image itself.
+    #[serde(skip)]
+    pub image: ImageId,
+}
+
+/// A subagent that an event started.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct SubagentRef {
+    /// The call.
+    pub tool_use_id: String,
+    /// The subagent, when it is known which one.
+    pub id: Option<String>,
+    /// A few words.
+    pub description: String,
+    /// The prompt's first 300 characters.
+    pub prompt: String,
+    /// Tokens in all.
+    pub total_tokens: Option<u64>,
+    /// Tool calls.
+    pub tool_uses: Option<u64>,
+    /// Milliseconds.
+    pub duration_ms: Option<u64>,
+    /// Of the subagent's words and thinking.
+    pub signal_tokens_estimate: Option<u64>,
+    /// How the subagent was found.
+    pub linked_by: Option<LinkedBy>,
+    /// The subagent's own events, when they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events: Option<Vec<Event>>,
+}

@@ -1,0 +1,244 @@
+//! The on-demand JSON reader: finds fields and skips values without decoding them.
+//!
+//! Nothing else in the crate knows what JSON bytes look like. Skipping checks structure only (strings end,
+//! brackets close); what is decoded is decoded in full. Of two equal keys in one object the first counts,
+//! because reading stops where the answer is known (most parsers take the last).
+
+mod scan;
+mod string;
+
+pub use scan::{Broken, enclosing_object_start, skip_blank, value_end};
+pub use string::{Text, decode};
+
+use string::decode_key;
+
+/// A JSON value that has been found but not read: its raw bytes, from its first to its last.
+#[derive(Debug, Clone, Copy)]
+pub struct Value<'a>(&'a [u8]);
+
+impl<'a> Value<'a> {
+    /// The value whose raw bytes are `raw`.
+    #[must_use]
+    pub fn new(raw: &'a [u8]) -> Self {
+        Self(raw)
+    }
+
+    /// The raw bytes.
+    #[must_use]
+    pub fn raw(self) -> &'a [u8] {
+        self.0
+    }
+
+    /// Whether it is `true`.
+    #[must_use]
+    pub fn is_true(self) -> bool {
+        self.0 == b"true"
+    }
+
+    /// Whether it is an object.
+    #[must_use]
+    pub fn is_object(self) -> bool {
+        self.0.first() == Some(&b'{')
+    }
+
+    /// Whether it is an array.
+    #[must_use]
+    pub fn is_array(self) -> bool {
+        self.0.first() == Some(&b'[')
+    }
+
+    /// Whether it is a string.
+    #[must_use]
+    pub fn is_string(self) -> bool {
+        self.0.first() == Some(&b'"')
+    }
+
+    /// The bytes between the quotes of a string, escapes as they stand.
+    #[must_use]
+    pub fn raw_string(self) -> Option<&'a [u8]> {
+        self.0.strip_prefix(b"\"")?.strip_suffix(b"\"")
+    }
+
+    /// The decoded string; `None` when it is not a string.
+    #[must_use]
+    pub fn text(self) -> Option<Text<'a>> {
+        self.raw_string().map(decode)
+    }
+
+    /// The integer part of a number that is not negative and fits; `None` otherwise.
+    #[must_use]
+    pub fn integer(self) -> Option<u64> {
+        let raw = std::str::from_utf8(self.0).ok()?;
+        raw.parse::<u64>().ok().or_else(|| {
+            // 2.0 and 1e3 are integers to a JavaScript writer.
+            let number = raw.parse::<f64>().ok()?;
+            (raw.starts_with(|first: char| first.is_ascii_digit()) && number < 9e15).then_some(number as u64)
+        })
+    }
+
+    /// The value of the first member called `name`; `None` when there is none or this is not an object.
+    #[must_use]
+    pub fn get(self, name: &str) -> Option<Value<'a>> {
+        let mut members = Members::open(self.0, 0)?;
+        while let Ok(Some(key)) = members.key() {
+            let value = members.value().ok()?;
+            if key_is(key, name) {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    /// The members of an object; empty for every other value.
+    pub fn members(self) -> impl Iterator<Item = (&'a [u8], Value<'a>)> {
+        let mut members = Members::open(self.0, 0);
+        std::iter::from_fn(move || {
+            let members = members.as_mut()?;
+            let key = members.key().ok()??;
+            Some((key, members.value().ok()?))
+        })
+    }
+
+    /// The elements of an array; empty for every other value.
+    pub fn elements(self) -> impl Iterator<Item = Value<'a>> {
+        let mut elements = self.is_array().then_some(Elements { bytes: self.0, at: 1, first: true });
+        std::iter::from_fn(move || elements.as_mut()?.next().ok()?)
+    }
+}
+
+/// Whether the raw key (between its quotes) spells `name`, escaped or not.
+#[must_use]
+pub fn key_is(raw: &[u8], name: &str) -> bool {
+    raw == name.as_bytes() || (raw.contains(&b'\\') && decode_key(raw) == name)
+}
+
+/// Walks the members of one object in order: [`Members::key`], then [`Members::value`], again and again.
+pub struct Members<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    first: bool,
+}
+
+impl<'a> Members<'a> {
+    /// Starts at the `{` at `at`; `None` when there is none.
+    #[must_use]
+    pub fn open(bytes: &'a [u8], at: usize) -> Option<Self> {
+        (bytes.get(at) == Some(&b'{')).then_some(Self { bytes, at: at + 1, first: true })
+    }
+
+    /// The next key, raw; `None` at the closing brace, behind which [`Members::at`] then is.
+    ///
+    /// # Errors
+    /// [`Broken`] where no key can be read.
+    pub fn key(&mut self) -> Result<Option<&'a [u8]>, Broken> {
+        let mut at = skip_blank(self.bytes, self.at);
+        match self.bytes.get(at) {
+            Some(b'}') => {
+                self.at = at + 1;
+                return Ok(None);
+            }
+            Some(b',') if !self.first => at = skip_blank(self.bytes, at + 1),
+            Some(b'"') if self.first => {}
+            _ => return Err(Broken),
+        }
+        self.first = false;
+        if self.bytes.get(at) != Some(&b'"') {
+            return Err(Broken);
+        }
+        let end = scan::string_end(self.bytes, at)?;
+        let colon = skip_blank(self.bytes, end);
+        if self.bytes.get(colon) != Some(&b':') {
+            return Err(Broken);
+        }
+        self.at = skip_blank(self.bytes, colon + 1);
+        Ok(Some(&self.bytes[at + 1..end - 1]))
+    }
+
+    /// The value of the key just read.
+    ///
+    /// # Errors
+    /// [`Broken`] where no whole value stands.
+    pub fn value(&mut self) -> Result<Value<'a>, Broken> {
+        let start = self.at;
+        self.at = value_end(self.bytes, start)?;
+        Ok(Value(&self.bytes[start..self.at]))
+    }
+
+    /// Where the walk is, in the bytes it was opened on.
+    #[must_use]
+    pub fn at(&self) -> usize {
+        self.at
+    }
+}
+
+struct Elements<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    first: bool,
+}
+
+impl<'a> Elements<'a> {
+    fn next(&mut self) -> Result<Option<Value<'a>>, Broken> {
+        let mut at = skip_blank(self.bytes, self.at);
+        match self.bytes.get(at) {
+            Some(b']') => return Ok(None),
+            Some(b',') if !self.first => at = skip_blank(self.bytes, at + 1),
+            Some(_) if self.first => {}
+            _ => return Err(Broken),
+        }
+        self.first = false;
+        self.at = value_end(self.bytes, at)?;
+        Ok(Some(Value(&self.bytes[at..self.at])))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_two_equal_keys_counts() {
+        let value = Value::new(br#"{"a":1,"a":2}"#);
+        assert_eq!(value.get("a").and_then(Value::integer), Some(1));
+    }
+
+    #[test]
+    fn an_escaped_key_is_the_key_it_spells() {
+        let value = Value::new(br#"{ "t\u0079pe" : "x" }"#);
+        assert_eq!(value.get("type").map(Value::raw), Some(br#""x""#.as_slice()));
+    }
+
+    #[test]
+    fn elements_of_every_kind_are_found() {
+        let value = Value::new(br#"[ 1 , "a,]" , [2,[3]] , {"b":[4]} , null ]"#);
+        let raw: Vec<_> = value.elements().map(Value::raw).collect();
+        assert_eq!(raw, [&b"1"[..], br#""a,]""#, b"[2,[3]]", br#"{"b":[4]}"#, b"null"]);
+        assert_eq!(Value::new(b"7").elements().count(), 0);
+    }
+
+    #[test]
+    fn numbers_are_read_as_a_javascript_writer_means_them() {
+        for (raw, expected) in [("12", Some(12)), ("2.9", Some(2)), ("1e3", Some(1000)), ("-1", None), ("\"3\"", None)] {
+            assert_eq!(Value::new(raw.as_bytes()).integer(), expected, "{raw}");
+        }
+    }
+
+    #[test]
+    fn syntax_at_the_level_that_is_read_is_checked() {
+        for broken in [r#"{"a" 1}"#, r#"{"a":1 "b":2}"#, r#"{,"a":1}"#, r#"{"a":1,}"#, r#"{a:1}"#, r#"{"a":}"#, r#"{"a":1"#] {
+            let mut members = Members::open(broken.as_bytes(), 0).expect("an object");
+            let result = loop {
+                match members.key() {
+                    Ok(None) => break Ok(()),
+                    Err(error) => break Err(error),
+                    Ok(Some(_)) => {
+                        if let Err(error) = members.value() {
+                            break Err(error);
+                        }
+                    }
+                }
+            };
+            assert!(result.is_err(), "{broken}");
+        }
+    }
+}

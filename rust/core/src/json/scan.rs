@@ -1,0 +1,222 @@
+//! Skipping: where a string or a container ends, without looking at what is in it.
+//!
+//! ```text
+//! a string ends at the first quote with an even number of backslashes before it
+//! a container ends where as many of its brackets have closed as have opened, those in strings not counted
+//! ```
+//! Only brackets of the container's own kind are counted (three bytes are what memchr searches for at once);
+//! in JSON that is whole the result is the same. Iterative, so no nesting can overflow the stack; every byte
+//! is looked at a bounded number of times, so no input is slow.
+
+use memchr::{memchr, memchr3, memrchr3};
+
+/// The bytes are not whole JSON at the place that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Broken;
+
+/// The place of the first byte at or behind `at` that is not JSON white space.
+#[must_use]
+pub fn skip_blank(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(b' ' | b'\t' | b'\r' | b'\n') = bytes.get(at) {
+        at += 1;
+    }
+    at
+}
+
+/// The place behind the closing quote of the string that opens at `open`.
+pub fn string_end(bytes: &[u8], open: usize) -> Result<usize, Broken> {
+    let mut from = open + 1;
+    loop {
+        let quote = from + memchr(b'"', bytes.get(from..).ok_or(Broken)?).ok_or(Broken)?;
+        if is_unescaped(bytes, open + 1, quote) {
+            return Ok(quote + 1);
+        }
+        from = quote + 1;
+    }
+}
+
+/// Whether an even number of backslashes stands before `at`, none of them before `floor`.
+fn is_unescaped(bytes: &[u8], floor: usize, at: usize) -> bool {
+    let backslashes = bytes[floor..at].iter().rev().take_while(|&&byte| byte == b'\\').count();
+    backslashes % 2 == 0
+}
+
+/// The place behind the value that starts at `at`.
+///
+/// # Errors
+/// [`Broken`] when no value starts there or it does not end.
+pub fn value_end(bytes: &[u8], at: usize) -> Result<usize, Broken> {
+    match bytes.get(at) {
+        Some(b'"') => string_end(bytes, at),
+        Some(b'{') => container_end(bytes, at, b'{', b'}'),
+        Some(b'[') => container_end(bytes, at, b'[', b']'),
+        Some(b'-' | b'0'..=b'9' | b't' | b'f' | b'n' | b'N' | b'I') => {
+            let rest = &bytes[at..];
+            let length = rest.iter().take_while(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'+' | b'-' | b'.'));
+            Ok(at + length.count())
+        }
+        _ => Err(Broken),
+    }
+}
+
+fn container_end(bytes: &[u8], open: usize, opening: u8, closing: u8) -> Result<usize, Broken> {
+    let mut depth = 1_usize;
+    let mut at = open + 1;
+    loop {
+        at += memchr3(b'"', opening, closing, bytes.get(at..).ok_or(Broken)?).ok_or(Broken)?;
+        let byte = bytes[at];
+        if byte == b'"' {
+            at = string_end(bytes, at)?;
+        } else {
+            at += 1;
+            if byte == opening {
+                depth += 1;
+            } else {
+                depth -= 1;
+                if depth == 0 {
+                    return Ok(at);
+                }
+            }
+        }
+    }
+}
+
+/// Where the object begins whose closing brace is the last byte of `bytes`, found by reading backwards.
+///
+/// This tells a record that was glued to the end of a broken one from an object nested in a whole one: in the
+/// first case it gives the glued record's start, in the second the start of everything. `None` when the last
+/// byte is no brace or nothing matches it.
+#[must_use]
+pub fn enclosing_object_start(bytes: &[u8]) -> Option<usize> {
+    let mut end = bytes.len();
+    let mut depth = 0_usize;
+    loop {
+        let at = memrchr3(b'"', b'{', b'}', &bytes[..end])?;
+        match bytes[at] {
+            b'}' => depth += 1,
+            b'{' => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+            _ => {
+                end = string_start(bytes, at)?;
+                continue;
+            }
+        }
+        if depth == 0 {
+            return None;
+        }
+        end = at;
+    }
+}
+
+/// The opening quote of the string whose closing quote is at `close`.
+fn string_start(bytes: &[u8], close: usize) -> Option<usize> {
+    let mut end = close;
+    loop {
+        let quote = memchr::memrchr(b'"', &bytes[..end])?;
+        if is_unescaped(bytes, 0, quote) {
+            return Some(quote);
+        }
+        end = quote;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Thirty boring lines that are obviously right: one byte at a time, with a state for strings.
+    fn naive_container_end(bytes: &[u8], open: usize) -> Result<usize, Broken> {
+        let (opening, closing) = if bytes[open] == b'{' { (b'{', b'}') } else { (b'[', b']') };
+        let (mut depth, mut in_string, mut escaped) = (0, false, false);
+        for (at, &byte) in bytes.iter().enumerate().skip(open) {
+            if in_string {
+                if escaped {
+                    escaped = false;
+                } else if byte == b'\\' {
+                    escaped = true;
+                } else if byte == b'"' {
+                    in_string = false;
+                }
+            } else if byte == b'"' {
+                in_string = true;
+            } else if byte == opening {
+                depth += 1;
+            } else if byte == closing {
+                depth -= 1;
+                if depth == 0 {
+                    return Ok(at + 1);
+                }
+            }
+        }
+        Err(Broken)
+    }
+
+    fn json_like() -> impl Strategy<Value = Vec<u8>> {
+        let byte = prop_oneof![
+            Just(b'"'), Just(b'\\'), Just(b'{'), Just(b'}'), Just(b'['), Just(b']'), Just(b','), Just(b':'), any::<u8>()
+        ];
+        proptest::collection::vec(byte, 0..300)
+    }
+
+    fn json_value() -> impl Strategy<Value = serde_json::Value> {
+        let leaf = prop_oneof![
+            Just(serde_json::Value::Null),
+            any::<bool>().prop_map(Into::into),
+            any::<i64>().prop_map(Into::into),
+            r#"[a-z{}\[\]"\\:,é]{0,20}"#.prop_map(Into::into),
+        ];
+        leaf.prop_recursive(5, 60, 6, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..6).prop_map(Into::into),
+                proptest::collection::vec((r#"[a-z"\\{]{0,6}"#, inner), 0..6).prop_map(|members| {
+                    serde_json::Value::Object(members.into_iter().collect())
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn containers_end_where_the_naive_twin_says(mut bytes in json_like(), object: bool) {
+            bytes.insert(0, if object { b'{' } else { b'[' });
+            prop_assert_eq!(value_end(&bytes, 0), naive_container_end(&bytes, 0));
+        }
+
+        #[test]
+        fn a_whole_value_ends_at_its_end_whatever_follows(value in json_value(), tail in "[ ,}\\]]?") {
+            let text = value.to_string();
+            let followed = format!("{text}{tail}");
+            prop_assert_eq!(value_end(followed.as_bytes(), 0), Ok(text.len()));
+        }
+
+        #[test]
+        fn backwards_finds_what_forwards_found(value in json_value(), head in r"[a-z{\[]{0,10}") {
+            let whole = format!("{head}{}", serde_json::json!({ "a": value }));
+            prop_assert_eq!(enclosing_object_start(whole.as_bytes()), Some(head.len()));
+        }
+
+        #[test]
+        fn nothing_panics(bytes in json_like()) {
+            let _ = enclosing_object_start(&bytes);
+            for at in 0..bytes.len() {
+                let _ = value_end(&bytes, at);
+            }
+        }
+    }
+
+    #[test]
+    fn deep_nesting_is_no_recursion() {
+        let deep = [vec![b'['; 200_000], vec![b']'; 200_000]].concat();
+        assert_eq!(value_end(&deep, 0), Ok(400_000));
+        let objects = [b"{\"a\":".repeat(200_000), b"1".to_vec(), vec![b'}'; 200_000]].concat();
+        assert_eq!(value_end(&objects, 0), Ok(objects.len()));
+        assert_eq!(enclosing_object_start(&objects), Some(0));
+    }
+}

@@ -1,0 +1,142 @@
+//! Decoding a string: escapes, surrogates, and bytes that are no UTF-8.
+
+use std::borrow::Cow;
+
+use memchr::memchr;
+
+/// A decoded string.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text<'a> {
+    /// What it says. Invalid UTF-8 and lone surrogate escapes stand as U+FFFD.
+    pub text: Cow<'a, str>,
+    /// Whether invalid UTF-8 was replaced (a lone surrogate escape is not invalid UTF-8).
+    pub lossy: bool,
+}
+
+/// Decodes the bytes between a string's quotes.
+///
+/// Real files hold lone surrogate escapes (`\ud83d` cut from its partner) and raw bytes that are not UTF-8:
+/// neither costs the text around it. An escape that JSON does not know is kept as it stands.
+#[must_use]
+pub fn decode(raw: &[u8]) -> Text<'_> {
+    let Some(first) = memchr(b'\\', raw) else {
+        let (text, lossy) = utf8(raw);
+        return Text { text, lossy };
+    };
+    let mut decoded = String::with_capacity(raw.len());
+    let mut lossy = push_utf8(&mut decoded, &raw[..first]);
+    let mut at = first;
+    while at < raw.len() {
+        // raw[at] is a backslash.
+        at += push_escape(&mut decoded, &raw[at..]);
+        let next = memchr(b'\\', &raw[at..]).map_or(raw.len(), |found| at + found);
+        lossy |= push_utf8(&mut decoded, &raw[at..next]);
+        at = next;
+    }
+    Text { text: Cow::Owned(decoded), lossy }
+}
+
+/// Decodes a key, where whether it was lossy does not matter.
+pub(super) fn decode_key(raw: &[u8]) -> Cow<'_, str> {
+    decode(raw).text
+}
+
+fn utf8(raw: &[u8]) -> (Cow<'_, str>, bool) {
+    match simdutf8::basic::from_utf8(raw) {
+        Ok(text) => (Cow::Borrowed(text), false),
+        Err(_) => (String::from_utf8_lossy(raw), true),
+    }
+}
+
+fn push_utf8(decoded: &mut String, raw: &[u8]) -> bool {
+    let (text, lossy) = utf8(raw);
+    decoded.push_str(&text);
+    lossy
+}
+
+/// Decodes the escape that `raw` starts with; returns how many bytes it took.
+fn push_escape(decoded: &mut String, raw: &[u8]) -> usize {
+    let plain = match raw.get(1) {
+        Some(b'n') => '\n',
+        Some(b't') => '\t',
+        Some(b'r') => '\r',
+        Some(b'b') => '\u{8}',
+        Some(b'f') => '\u{c}',
+        Some(&byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
+        Some(b'u') => return push_unicode(decoded, raw),
+        _ => {
+            decoded.push('\\');
+            return 1;
+        }
+    };
+    decoded.push(plain);
+    2
+}
+
+fn push_unicode(decoded: &mut String, raw: &[u8]) -> usize {
+    let Some(first) = code_unit(raw) else {
+        decoded.push('\\');
+        return 1;
+    };
+    if let Some(character) = char::from_u32(first) {
+        decoded.push(character);
+        return 6;
+    }
+    // A surrogate: the first half of a pair makes one character with the second, else it stands alone.
+    if (0xD800..0xDC00).contains(&first)
+        && let Some(second @ 0xDC00..0xE000) = code_unit(&raw[6..])
+        && let Some(character) = char::from_u32(0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00))
+    {
+        decoded.push(character);
+        return 12;
+    }
+    decoded.push(char::REPLACEMENT_CHARACTER);
+    6
+}
+
+/// The code unit of the `\uXXXX` that `raw` starts with.
+fn code_unit(raw: &[u8]) -> Option<u32> {
+    let digits = raw.get(..6)?.strip_prefix(b"\\u")?;
+    digits.iter().try_fold(0, |unit, &digit| Some(unit * 16 + char::from(digit).to_digit(16)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn escapes_surrogates_and_bad_bytes() {
+        let cases: [(&[u8], &str, bool); 12] = [
+            (b"plain", "plain", false),
+            (br#"a\n\t\r\b\f\"\\\/z"#, "a\n\t\r\u{8}\u{c}\"\\/z", false),
+            (br"\u00e9\u20AC", "é€", false),
+            (br"\ud83d\ude00", "😀", false),
+            (br"\ud83d", "\u{fffd}", false),
+            (br"\ude00x", "\u{fffd}x", false),
+            (br"\ud83d\ud83d\ude00", "\u{fffd}😀", false),
+            (br"\\ud83d", r"\ud83d", false),
+            (b"a\xff\xe2\x82\\n", "a\u{fffd}\u{fffd}\n", true),
+            (br"\q\u12", r"\q\u12", false),
+            (b"tail\\", "tail\\", false),
+            ("\u{2028}\u{85}".as_bytes(), "\u{2028}\u{85}", false),
+        ];
+        for (raw, text, lossy) in cases {
+            assert_eq!(decode(raw), Text { text: text.into(), lossy }, "{}", raw.escape_ascii());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_string_that_serde_json_writes_is_read_back(text: String) {
+            let written = serde_json::to_string(&text).expect("a string");
+            let raw = &written.as_bytes()[1..written.len() - 1];
+            prop_assert_eq!(decode(raw), Text { text: text.into(), lossy: false });
+        }
+
+        #[test]
+        fn any_bytes_decode(raw: Vec<u8>) {
+            let _ = decode(&raw);
+        }
+    }
+}

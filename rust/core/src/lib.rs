@@ -1,0 +1,36 @@
+//! Reads coding-agent transcripts: megabytes of JSON lines, of which two percent are the conversation.
+//!
+//! ```text
+//!  bytes ────► lines ────► entries ────► signals ───► events ─────► conversation ────► sinks
+//!  input       lines       json, entry   agents/*     story         subagents,         events.json · manifest.json
+//!  path·stdin  number,     read only     in words     boundaries,   conversation       assets/
+//!  bytes·.zst  offset      what is       that all     durations,    links, names,
+//!                          asked for     agents share queue         manifest
+//! ```
+//!
+//! [`parse()`] does all of it; [`discover`] finds sessions. The crate knows no Python and prints nothing.
+
+pub mod agents;
+pub mod conversation;
+pub mod discover;
+pub mod entry;
+mod error;
+pub mod event;
+pub mod images;
+pub mod input;
+pub mod json;
+pub mod lines;
+mod parallel;
+mod parse;
+mod queue;
+pub mod secrets;
+pub mod sinks;
+mod story;
+pub mod subagents;
+pub mod transcript;
+
+pub use conversation::Conversation;
+pub use discover::{DiscoverOptions, Preview, discover, find_session};
+pub use error::{Error, ErrorKind, Result};
+pub use input::Source;
+pub use parse::{ParseOptions, default_output, parse};

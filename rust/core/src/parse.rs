@@ -1,0 +1,115 @@
+//! The main verb: a source to a conversation.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use crate::agents::{AGENTS, agent_named};
+use crate::conversation::{Conversation, Parts};
+use crate::entry::Place;
+use crate::error::{Error, ErrorKind, Result};
+use crate::images::ImageStore;
+use crate::input::Source;
+use crate::story::Story;
+use crate::subagents::{self, Found};
+use crate::transcript::{Reading, Transcript, Watch};
+
+/// How to parse.
+#[derive(Debug, Clone, Default)]
+pub struct ParseOptions {
+    /// The agent's name; recognised from the records when `None`.
+    pub agent: Option<String>,
+    /// Put the events of subagents under the calls that started them.
+    pub include_subagents: bool,
+    /// Entry types in no table are an error.
+    pub strict: bool,
+}
+
+/// Reads `source` and everything that belongs to it.
+///
+/// # Errors
+/// [`ErrorKind::Io`], [`ErrorKind::NotATranscript`], [`ErrorKind::NoConversation`], with `strict`
+/// [`ErrorKind::UnknownEntryType`], [`ErrorKind::UnknownAgent`], [`ErrorKind::Stopped`].
+pub fn parse(source: Source, options: &ParseOptions, watch: Watch<'_>) -> Result<Conversation> {
+    let agent = options.agent.as_deref().map_or(Ok(AGENTS[0]), agent_named)?;
+    let path = match &source {
+        Source::Path(path) => Some(path.clone()),
+        _ => None,
+    };
+    let subagent_file = path.as_deref().and_then(Path::file_name).and_then(subagents::agent_id).is_some();
+    let images = Mutex::new(ImageStore::default());
+    let reading = Reading { agent, subagent_file, images: Some(&images) };
+    let mut transcript = Transcript::read(source, reading, watch).map_err(|error| at_path(error, path.as_deref()))?;
+    let mut found = match &path {
+        Some(path) if !subagent_file => {
+            let images = reading.images.filter(|_| options.include_subagents);
+            subagents::beside(path, &transcript.session_ids.list, Reading { images, ..reading })
+        }
+        _ => Found::default(),
+    };
+    if options.strict {
+        refuse_unknown(&transcript, &found)?;
+    }
+    if transcript.story.events.is_empty() {
+        promote_sidechains(&mut transcript);
+    }
+    if transcript.story.events.is_empty() {
+        return Err(at_path(no_conversation(&transcript), path.as_deref()));
+    }
+    let sidechains = std::mem::take(&mut transcript.sidechains);
+    found.subagents.extend(subagents::inline(sidechains));
+    subagents::link(&mut transcript.story, &mut found.subagents);
+    Ok(Conversation::assemble(Parts {
+        agent: agent.name(),
+        path: path.as_deref(),
+        transcript,
+        subagents: found.subagents,
+        bridges: found.bridges,
+        unreadable: found.unreadable,
+        include_subagents: options.include_subagents,
+        images,
+    }))
+}
+
+/// The default output folder, in the current one: `retell-` and the first eight characters of the id.
+#[must_use]
+pub fn default_output(conversation_id: &str) -> PathBuf {
+    let short: String = conversation_id.chars().take(8).collect();
+    PathBuf::from(format!("retell-{}", crate::conversation::file_name_part(&short)))
+}
+
+fn at_path(error: Error, path: Option<&Path>) -> Error {
+    match path {
+        Some(path) => error.at(path),
+        None => error,
+    }
+}
+
+fn refuse_unknown(transcript: &Transcript, found: &Found) -> Result<()> {
+    let transcripts = std::iter::once(transcript).chain(found.subagents.iter().map(|agent| &agent.transcript));
+    let mut unknown: Vec<_> = transcripts.flat_map(|transcript| &transcript.unknown).collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    unknown.dedup_by_key(|(name, _)| *name);
+    let names: Vec<_> =
+        unknown.iter().map(|(name, unknown)| format!("{name} (first on line {})", unknown.first_line)).collect();
+    Err(Error::new(ErrorKind::UnknownEntryType, format!("unknown entry types: {}", names.join(", ")))
+        .with_hint("without --strict they are reported and passed over; a newer retell-fast may know them"))
+}
+
+/// A file of sidechain lines alone is a subagent's transcript under another name: its lines are the story.
+fn promote_sidechains(transcript: &mut Transcript) {
+    let sidechains = std::mem::take(&mut transcript.sidechains);
+    transcript.story = Story::merged(sidechains.into_iter().map(|sidechain| sidechain.story).collect());
+}
+
+fn no_conversation(transcript: &Transcript) -> Error {
+    let held: Vec<_> =
+        transcript.entries.iter().map(|(name, counted)| format!("{} {name}", counted.count)).collect();
+    let message = match (held.is_empty(), transcript.incomplete_tail) {
+        (true, Some(Place { line, .. })) => format!("no conversation in it: line {line} is not whole yet"),
+        _ => format!("no conversation in it: it holds {}", held.join(", ")),
+    };
+    Error::new(ErrorKind::NoConversation, message)
+        .with_hint("the words of this session may stand in another file: `retell-fast preview` lists sessions")
+}

@@ -1,0 +1,5 @@
+//! Where conversations go.
+
+mod json;
+
+pub use json::{write, write_event, write_manifest};

@@ -1,0 +1,433 @@
+//! The fold over signals: events with their boundaries, durations, interruptions, screenshots and calls.
+//!
+//! One [`Story`] is the main line of a session, or one subagent's.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::entry::Place;
+use crate::event::{
+    Boundary, Envelope, Event, HumanWords, ImageId, InlineImage, LinkedBy, Queue, Role, Screenshot, Signal, SubagentCall,
+    SubagentRef, ToolCall, Usage, WordsSource,
+};
+use crate::images::NotExtracted;
+use crate::queue::{Queued, WordQueue};
+
+/// Characters of a subagent's prompt that its ref shows.
+const PROMPT_CHARACTERS: usize = 300;
+
+/// Where a story puts the images it meets.
+pub trait KeepImages {
+    /// Keeps `image`. `None` when images are not wanted or could not be stored.
+    fn keep(&mut self, image: InlineImage<'_>) -> Option<Result<ImageId, NotExtracted>>;
+}
+
+/// A call that started a subagent, with all that tells which one.
+#[derive(Debug, Clone, Default)]
+pub struct StartedAgent {
+    /// The call's id, "" when absent.
+    pub tool_use_id: String,
+    /// Index of the event that made the call.
+    pub event: usize,
+    /// Index of its ref in the event.
+    pub position: usize,
+    /// What was asked.
+    pub asked: SubagentCall,
+    /// From the result, when it named the agent.
+    pub result: Option<(LinkedBy, String)>,
+    /// From progress entries.
+    pub progress: Option<String>,
+    /// From the result.
+    pub usage: Usage,
+    answered: bool,
+}
+
+/// An image that is in the transcript and not in the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct LostImage {
+    /// Line number.
+    pub line: u64,
+    /// Byte offset of the record.
+    pub offset: u64,
+    /// Why.
+    pub reason: NotExtracted,
+}
+
+struct OpenCall {
+    event: usize,
+    tool: String,
+    target: String,
+}
+
+/// Events, and what is known beside them.
+#[derive(Default)]
+pub struct Story {
+    /// In file order.
+    pub events: Vec<Event>,
+    /// Calls that started subagents, in order.
+    pub started: Vec<StartedAgent>,
+    /// Images that were lost.
+    pub lost_images: Vec<LostImage>,
+    /// Records whose text held invalid UTF-8.
+    pub lossy: Vec<Place>,
+    /// Entries that the client wrote in the assistant's name.
+    pub client_messages: u64,
+    /// Timestamp of the first entry that has one.
+    pub first_timestamp: String,
+    /// Trimmed text of the first user entry: a subagent's prompt.
+    pub prompt: Option<String>,
+    /// Compactions.
+    pub compactions: u64,
+    calls: HashMap<String, OpenCall>,
+    started_by_id: HashMap<String, usize>,
+    unanswered: usize,
+    pending: BTreeSet<Boundary>,
+    queue: WordQueue,
+    last_assistant: Option<usize>,
+    /// Whether a turn has begun since the assistant last spoke.
+    turn_begun: bool,
+}
+
+impl Story {
+    /// UTF-8 bytes of all that is said and thought.
+    #[must_use]
+    pub fn signal_bytes(&self) -> u64 {
+        self.events.iter().map(Event::signal_bytes).sum()
+    }
+
+    /// Human words that never left the queue.
+    #[must_use]
+    pub fn undelivered(&self) -> usize {
+        self.queue.undelivered()
+    }
+
+    /// Whether a call that started a subagent is still without a result.
+    #[must_use]
+    pub fn awaits_subagent(&self) -> bool {
+        self.unanswered > 0
+    }
+
+    /// Whether `call` started a subagent.
+    #[must_use]
+    pub fn is_subagent_call(&self, call: &str) -> bool {
+        self.started_by_id.contains_key(call)
+    }
+
+    /// Several stories as one, their events in file order.
+    #[must_use]
+    pub fn merged(stories: Vec<Story>) -> Self {
+        let mut merged = Self::default();
+        let mut events: Vec<((usize, usize), Event)> = Vec::new();
+        let mut started = Vec::new();
+        for (story, of) in stories.into_iter().enumerate() {
+            if merged.first_timestamp.is_empty() {
+                merged.first_timestamp = of.first_timestamp;
+            }
+            merged.prompt = merged.prompt.or(of.prompt);
+            merged.client_messages += of.client_messages;
+            merged.compactions += of.compactions;
+            merged.lost_images.extend(of.lost_images);
+            merged.lossy.extend(of.lossy);
+            started.extend(of.started.into_iter().map(|call| ((story, call.event), call)));
+            events.extend(of.events.into_iter().map(|event| ((story, event.index), event)));
+        }
+        events.sort_by_key(|(_, event)| event.place.offset);
+        let mut moved = HashMap::new();
+        for (index, (from, mut event)) in events.into_iter().enumerate() {
+            moved.insert(from, index);
+            event.index = index;
+            merged.events.push(event);
+        }
+        merged.started = started
+            .into_iter()
+            .map(|(from, call)| StartedAgent { event: moved.get(&from).copied().unwrap_or_default(), ..call })
+            .collect();
+        merged
+    }
+
+    /// Takes in what an entry says.
+    pub fn take(&mut self, envelope: &Envelope<'_>, signal: Signal<'_>, keeper: &mut dyn KeepImages) {
+        if self.first_timestamp.is_empty() {
+            envelope.timestamp.as_ref().clone_into(&mut self.first_timestamp);
+        }
+        match signal {
+            Signal::User { words, text, images, human, lossy } => {
+                if self.prompt.is_none() && !text.is_empty() {
+                    self.prompt = Some(text.clone());
+                }
+                if human {
+                    self.user(envelope, words, &text, &images, lossy, keeper);
+                }
+            }
+            Signal::ToolResult { call, images, agent, usage } => {
+                self.tool_result(envelope, &call, &images, keeper);
+                self.subagent_result(&call, agent, usage);
+            }
+            Signal::Assistant { says, thinks, tools, message_id, lossy } => {
+                if !(says.is_empty() && thinks.is_empty() && tools.is_empty()) {
+                    self.assistant(envelope, says, thinks, tools, message_id, lossy);
+                }
+            }
+            Signal::ClientMessage => self.client_messages += 1,
+            Signal::TurnDuration(milliseconds) => self.turn_duration(milliseconds),
+            Signal::Compaction => {
+                self.compactions += 1;
+                self.pending.insert(Boundary::Compaction);
+            }
+            Signal::Queue(operation) => self.queue_operation(envelope, operation, keeper),
+            Signal::Progress { call, agent } => {
+                if let Some(&at) = self.started_by_id.get(call.as_ref()) {
+                    self.started[at].progress.get_or_insert_with(|| agent.into_owned());
+                }
+            }
+            Signal::Fact(_) => {}
+        }
+    }
+
+    fn user(
+        &mut self,
+        envelope: &Envelope<'_>,
+        words: HumanWords,
+        text: &str,
+        images: &[InlineImage<'_>],
+        lossy: bool,
+        keeper: &mut dyn KeepImages,
+    ) {
+        if words.interrupted
+            && let Some(last) = self.last_assistant
+        {
+            self.events[last].interrupted = true;
+        }
+        // The request for a compaction is said before the break that it asks for.
+        let compaction = words.compaction && !self.was_just_compacted();
+        let was_delivered = self.queue.user_entry(text);
+        if !was_delivered && !words.markup {
+            self.human_event(envelope, words, images, lossy, keeper);
+        }
+        if compaction {
+            self.pending.insert(Boundary::Compaction);
+        }
+    }
+
+    fn human_event(
+        &mut self,
+        envelope: &Envelope<'_>,
+        words: HumanWords,
+        images: &[InlineImage<'_>],
+        lossy: bool,
+        keeper: &mut dyn KeepImages,
+    ) {
+        let kept = self.keep_all(envelope, images, keeper);
+        if words.says.is_empty() && kept.is_empty() {
+            return;
+        }
+        let mut event = event_of(envelope, Role::User);
+        event.source = words.source;
+        if words.continuation {
+            event.continuation_summary = words.says;
+            event.boundary.insert(Boundary::Continuation);
+        } else {
+            event.says = words.says;
+            self.turn_begun = true;
+        }
+        event.screenshots = screenshots(&kept, "Image pasted by the user");
+        self.push(event, lossy);
+    }
+
+    /// Whether the last event is the summary that a compaction left: `/compact` itself is logged behind it.
+    fn was_just_compacted(&self) -> bool {
+        self.events.last().is_some_and(|event| {
+            event.boundary.contains(&Boundary::Compaction) && event.boundary.contains(&Boundary::Continuation)
+        })
+    }
+
+    fn queue_operation(&mut self, envelope: &Envelope<'_>, operation: Queue<'_>, keeper: &mut dyn KeepImages) {
+        let delivered = match operation {
+            Queue::Enqueue(words) => {
+                let images = if words.human { self.keep_all(envelope, &words.images, keeper) } else { Vec::new() };
+                self.queue.enqueue(Queued::new(words, images));
+                None
+            }
+            Queue::Dequeue => {
+                self.queue.dequeue();
+                None
+            }
+            Queue::PopAll => {
+                self.queue.pop_all();
+                None
+            }
+            Queue::Remove(text) => self.queue.remove(&text),
+            Queue::Delivered(words) => {
+                let images = if words.human { self.keep_all(envelope, &words.images, keeper) } else { Vec::new() };
+                self.queue.attachment(Queued::new(words, images))
+            }
+        };
+        if let Some(queued) = delivered {
+            let mut event = event_of(envelope, Role::User);
+            event.says = queued.says;
+            event.source = Some(WordsSource::Queued);
+            event.screenshots = screenshots(&queued.images, "Image queued by the user");
+            self.push(event, queued.lossy);
+        }
+    }
+
+    fn assistant(
+        &mut self,
+        envelope: &Envelope<'_>,
+        says: String,
+        thinks: String,
+        tools: Vec<ToolCall>,
+        message_id: String,
+        lossy: bool,
+    ) {
+        let index = self.events.len();
+        let mut event = event_of(envelope, Role::Assistant);
+        (event.says, event.thinks, event.message_id) = (says, thinks, message_id);
+        for call in tools {
+            if let Some(asked) = call.subagent {
+                event.subagent_refs.push(SubagentRef {
+                    tool_use_id: call.id.clone(),
+                    description: asked.description.clone(),
+                    prompt: asked.prompt.chars().take(PROMPT_CHARACTERS).collect(),
+                    ..SubagentRef::default()
+                });
+                let position = event.subagent_refs.len() - 1;
+                if !call.id.is_empty() && !self.started_by_id.contains_key(&call.id) {
+                    self.started_by_id.insert(call.id.clone(), self.started.len());
+                    self.unanswered += 1;
+                }
+                self.started.push(StartedAgent {
+                    tool_use_id: call.id.clone(),
+                    event: index,
+                    position,
+                    asked,
+                    ..StartedAgent::default()
+                });
+            }
+            event.tools.push(call.name.clone());
+            if !call.id.is_empty() {
+                let open = OpenCall { event: index, tool: call.name, target: call.target };
+                self.calls.entry(call.id).or_insert(open);
+            }
+        }
+        self.push(event, lossy);
+        self.last_assistant = Some(index);
+        self.turn_begun = false;
+        self.queue.assistant_spoke();
+    }
+
+    fn tool_result(
+        &mut self,
+        envelope: &Envelope<'_>,
+        call: &str,
+        images: &[InlineImage<'_>],
+        keeper: &mut dyn KeepImages,
+    ) {
+        if images.is_empty() {
+            return;
+        }
+        let kept = self.keep_all(envelope, images, keeper);
+        let (event, description) = match self.calls.get(call) {
+            Some(open) if open.target.is_empty() => (open.event, format!("Screenshot from {}", open.tool)),
+            Some(open) => (open.event, format!("Screenshot from {} ({})", open.tool, open.target)),
+            None => match self.last_assistant {
+                Some(last) => (last, "Screenshot from a tool".to_owned()),
+                None => {
+                    for _ in kept {
+                        self.lose(envelope, NotExtracted::NoEvent);
+                    }
+                    return;
+                }
+            },
+        };
+        self.events[event].screenshots.extend(screenshots(&kept, &description));
+    }
+
+    fn subagent_result(&mut self, call: &str, agent: Option<(LinkedBy, String)>, usage: Usage) {
+        let Some(&at) = self.started_by_id.get(call) else { return };
+        let started = &mut self.started[at];
+        if !started.answered {
+            started.answered = true;
+            self.unanswered -= 1;
+        }
+        if started.result.is_none() {
+            started.result = agent;
+        }
+        if started.usage == Usage::default() {
+            started.usage = usage;
+        }
+    }
+
+    /// The duration belongs to the last thing the assistant said in the turn; a turn in which it said nothing
+    /// has no event to carry it.
+    fn turn_duration(&mut self, milliseconds: u64) {
+        if let Some(last) = self.last_assistant.filter(|_| !self.turn_begun) {
+            self.events[last].duration_ms.get_or_insert(milliseconds);
+        }
+    }
+
+    fn keep_all(
+        &mut self,
+        envelope: &Envelope<'_>,
+        images: &[InlineImage<'_>],
+        keeper: &mut dyn KeepImages,
+    ) -> Vec<ImageId> {
+        let mut kept = Vec::new();
+        for &image in images {
+            match keeper.keep(image) {
+                Some(Ok(id)) => kept.push(id),
+                Some(Err(reason)) => self.lose(envelope, reason),
+                None => {}
+            }
+        }
+        kept
+    }
+
+    fn lose(&mut self, envelope: &Envelope<'_>, reason: NotExtracted) {
+        let Place { line, offset, .. } = envelope.place;
+        self.lost_images.push(LostImage { line, offset, reason });
+    }
+
+    fn push(&mut self, mut event: Event, lossy: bool) {
+        event.index = self.events.len();
+        event.boundary.append(&mut self.pending);
+        if let Some(before) = self.events.last()
+            && !before.session_id.is_empty()
+            && !event.session_id.is_empty()
+            && before.session_id != event.session_id
+        {
+            event.boundary.insert(Boundary::SessionChange);
+        }
+        if lossy {
+            self.lossy.push(event.place);
+        }
+        self.events.push(event);
+    }
+}
+
+fn event_of(envelope: &Envelope<'_>, role: Role) -> Event {
+    Event {
+        index: 0,
+        timestamp: envelope.timestamp.to_string(),
+        role,
+        says: String::new(),
+        thinks: String::new(),
+        tools: Vec::new(),
+        boundary: BTreeSet::new(),
+        continuation_summary: String::new(),
+        duration_ms: None,
+        screenshots: Vec::new(),
+        subagent_refs: Vec::new(),
+        interrupted: false,
+        source: None,
+        uuid: envelope.uuid.to_string(),
+        message_id: String::new(),
+        session_id: envelope.session_id.to_string(),
+        place: envelope.place,
+    }
+}
+
+/// Names and media types are given when the conversation is finished and every event has its place.
+fn screenshots(images: &[ImageId], description: &str) -> Vec<Screenshot> {
+    let of = |&image| Screenshot { filename: String::new(), description: description.to_owned(), media_type: "", image };
+    images.iter().map(of).collect()
+}

@@ -1,0 +1,167 @@
+//! `discover` and `Preview`.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use retell_core::DiscoverOptions;
+
+use crate::error::to_python;
+
+/// Lists sessions with what is needed to choose one, the most recently changed first.
+#[pyfunction]
+#[pyo3(signature = (root=None, *, limit=None, project=None, since=None))]
+pub fn discover(
+    py: Python<'_>,
+    root: Option<PathBuf>,
+    limit: Option<isize>,
+    project: Option<String>,
+    since: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Vec<Preview>> {
+    let limit = limit.map(usize::try_from).transpose().map_err(|_| PyValueError::new_err("limit is negative"))?;
+    let since = since.map(|since| moment(py, since)).transpose()?;
+    let options = DiscoverOptions { root, limit, project, since };
+    let previews = py.detach(|| retell_core::discover(&options)).map_err(|error| to_python(py, &error))?;
+    Ok(previews.into_iter().map(Preview).collect())
+}
+
+/// A date (its beginning, local time), a time, or the text of either.
+fn moment(py: Python<'_>, since: &Bound<'_, PyAny>) -> PyResult<SystemTime> {
+    let datetime = py.import("datetime")?.getattr("datetime")?;
+    let mut moment = since.clone();
+    if moment.is_instance_of::<PyString>() {
+        // Python 3.10 does not read the Z.
+        let text = moment.extract::<String>()?.replace('Z', "+00:00");
+        moment = datetime.call_method1("fromisoformat", (text,))?;
+    } else if !moment.is_instance(&datetime)? {
+        let parts = (moment.getattr("year")?, moment.getattr("month")?, moment.getattr("day")?);
+        moment = datetime.call1(parts)?;
+    }
+    let seconds: f64 = moment.call_method0("timestamp")?.extract()?;
+    Ok(UNIX_EPOCH + Duration::try_from_secs_f64(seconds.max(0.0)).map_err(|error| PyValueError::new_err(error.to_string()))?)
+}
+
+/// One session as `discover` found it.
+#[pyclass(frozen, module = "retell_fast")]
+pub struct Preview(retell_core::Preview);
+
+#[pymethods]
+impl Preview {
+    #[getter]
+    fn path(&self) -> String {
+        self.0.path.to_string_lossy().into_owned()
+    }
+
+    #[getter]
+    fn session_id(&self) -> &str {
+        &self.0.session_id
+    }
+
+    #[getter]
+    fn agent(&self) -> &str {
+        self.0.agent
+    }
+
+    #[getter]
+    fn modified(&self) -> f64 {
+        self.0.modified
+    }
+
+    #[getter]
+    fn size(&self) -> u64 {
+        self.0.size
+    }
+
+    #[getter]
+    fn title(&self) -> Option<&str> {
+        self.0.title.as_deref()
+    }
+
+    #[getter]
+    fn project_path(&self) -> Option<&str> {
+        self.0.project_path.as_deref()
+    }
+
+    #[getter]
+    fn human_messages(&self) -> usize {
+        self.0.human_messages
+    }
+
+    #[getter]
+    fn assistant_messages(&self) -> usize {
+        self.0.assistant_messages
+    }
+
+    #[getter]
+    fn sessions(&self) -> usize {
+        self.0.sessions
+    }
+
+    #[getter]
+    fn subagents(&self) -> usize {
+        self.0.subagents
+    }
+
+    #[getter]
+    fn tools<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let tools = PyDict::new(py);
+        for (name, count) in &self.0.tools {
+            tools.set_item(name, count)?;
+        }
+        Ok(tools)
+    }
+
+    #[getter]
+    fn first_words(&self) -> &str {
+        &self.0.first_words
+    }
+
+    #[getter]
+    fn last_words(&self) -> &str {
+        &self.0.last_words
+    }
+
+    #[getter]
+    fn continuation(&self) -> bool {
+        self.0.continuation
+    }
+
+    #[getter]
+    fn score(&self) -> i64 {
+        self.0.score
+    }
+
+    #[getter]
+    fn reasons(&self) -> Vec<&str> {
+        self.0.reasons.iter().map(String::as_str).collect()
+    }
+
+    /// Gives all of the above as a dictionary that JSON can hold.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let fields = PyDict::new(py);
+        fields.set_item("path", self.path())?;
+        fields.set_item("session_id", self.session_id())?;
+        fields.set_item("agent", self.agent())?;
+        fields.set_item("modified", self.modified())?;
+        fields.set_item("size", self.size())?;
+        fields.set_item("title", self.title())?;
+        fields.set_item("project_path", self.project_path())?;
+        fields.set_item("human_messages", self.human_messages())?;
+        fields.set_item("assistant_messages", self.assistant_messages())?;
+        fields.set_item("sessions", self.sessions())?;
+        fields.set_item("subagents", self.subagents())?;
+        fields.set_item("tools", self.tools(py)?)?;
+        fields.set_item("first_words", self.first_words())?;
+        fields.set_item("last_words", self.last_words())?;
+        fields.set_item("continuation", self.continuation())?;
+        fields.set_item("score", self.score())?;
+        fields.set_item("reasons", self.reasons())?;
+        Ok(fields)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Preview {} {} events>", self.0.session_id, self.0.human_messages + self.0.assistant_messages)
+    }
+}

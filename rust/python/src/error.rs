@@ -1,0 +1,70 @@
+//! The core's errors as Python exceptions.
+
+use std::io;
+
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyOSError, PyUserWarning, PyValueError};
+use pyo3::prelude::*;
+use retell_core::{Error, ErrorKind};
+
+create_exception!(retell_fast, RetellError, PyException, "The base of the errors of this package.");
+create_exception!(retell_fast, UnknownEntryTypeError, RetellError, "With `strict`: an entry type is not known.");
+create_exception!(retell_fast, NoConversationError, RetellError, "There are entries, but nobody says anything.");
+create_exception!(retell_fast, SessionNotFoundError, RetellError, "No session has an id that begins so.");
+create_exception!(retell_fast, AmbiguousSessionError, RetellError, "Several sessions have ids that begin so.");
+create_exception!(retell_fast, InvalidInputError, RetellError, "The input is no transcript.");
+create_exception!(retell_fast, RetellWarning, PyUserWarning, "The base of the warnings of this package.");
+create_exception!(retell_fast, UnknownEntryTypeWarning, RetellWarning, "Unknown entry types were passed over.");
+create_exception!(retell_fast, DamagedInputWarning, RetellWarning, "Lines were damaged or images could not be extracted.");
+
+/// Converts an error of the core.
+pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
+    let message = error.to_string();
+    let converted = match error.kind() {
+        ErrorKind::Io => return os_error(py, error).unwrap_or_else(|failed| failed),
+        ErrorKind::UnknownAgent => {
+            let hint = error.hint().map(|hint| format!(" ({hint})")).unwrap_or_default();
+            return PyValueError::new_err(message + &hint);
+        }
+        ErrorKind::NotATranscript => InvalidInputError::new_err(message),
+        ErrorKind::NoConversation => NoConversationError::new_err(message),
+        ErrorKind::UnknownEntryType => UnknownEntryTypeError::new_err(message),
+        ErrorKind::SessionNotFound => SessionNotFoundError::new_err(message),
+        ErrorKind::AmbiguousSession => AmbiguousSessionError::new_err(message),
+        _ => RetellError::new_err(message),
+    };
+    match converted.value(py).setattr("hint", error.hint()) {
+        Ok(()) => converted,
+        Err(failed) => failed,
+    }
+}
+
+/// The exception that Python itself would raise, with its `errno` and `filename`.
+fn os_error(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+    let Some(io) = error.io() else { return Ok(PyOSError::new_err(error.to_string())) };
+    // A file object's own exception comes out as it went in.
+    if let Some(raised) = io.get_ref().and_then(|inner| inner.downcast_ref::<PyErr>()) {
+        return Ok(raised.clone_ref(py));
+    }
+    let name = match io.kind() {
+        io::ErrorKind::NotFound => "ENOENT",
+        io::ErrorKind::PermissionDenied => "EACCES",
+        io::ErrorKind::IsADirectory => "EISDIR",
+        io::ErrorKind::NotADirectory => "ENOTDIR",
+        io::ErrorKind::AlreadyExists => "EEXIST",
+        io::ErrorKind::StorageFull => "ENOSPC",
+        io::ErrorKind::ReadOnlyFilesystem => "EROFS",
+        io::ErrorKind::InvalidFilename => "ENAMETOOLONG",
+        io::ErrorKind::BrokenPipe => "EPIPE",
+        _ => "EIO",
+    };
+    let code = match io.raw_os_error() {
+        Some(code) if cfg!(unix) => code,
+        _ => py.import("errno")?.getattr(name)?.extract()?,
+    };
+    let message: String = match io.raw_os_error() {
+        None if name == "EIO" => io.to_string(),
+        _ => py.import("os")?.call_method1("strerror", (code,))?.extract()?,
+    };
+    Ok(PyOSError::new_err((code, message, error.path().map(|path| path.to_path_buf()))))
+}

@@ -1,0 +1,38 @@
+//! The Python module `retell_fast._native`: converts arguments, releases the interpreter, calls the core, converts
+//! results and errors. There is no logic here.
+
+mod conversation;
+mod discover;
+mod error;
+mod parse;
+mod reader;
+
+use pyo3::prelude::*;
+
+/// The compiled part of `retell_fast`.
+#[pymodule(gil_used = false)]
+mod _native {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::conversation::{Conversation, Event, Events, Screenshot, SubagentRef};
+    #[pymodule_export]
+    use crate::discover::{Preview, discover};
+    #[pymodule_export]
+    use crate::error::{
+        AmbiguousSessionError, DamagedInputWarning, InvalidInputError, NoConversationError, RetellError, RetellWarning,
+        SessionNotFoundError, UnknownEntryTypeError, UnknownEntryTypeWarning,
+    };
+    #[pymodule_export]
+    use crate::parse::parse;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let py = module.py();
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        py.get_type::<RetellError>().setattr("hint", py.None())?;
+        let sequence = py.import("collections.abc")?.getattr("Sequence")?;
+        sequence.call_method1("register", (py.get_type::<Events>(),))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,141 @@
+//! `parse`.
+
+use std::io::Cursor;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyString};
+use retell_core::{ErrorKind, ParseOptions, Source, find_session};
+
+use crate::conversation::Conversation;
+use crate::error::{DamagedInputWarning, UnknownEntryTypeWarning, to_python};
+use crate::reader::PythonReader;
+
+/// How often the progress callback is called.
+const PROGRESS_EVERY: Duration = Duration::from_millis(50);
+
+/// Things that a warning names one by one.
+const MOST_NAMED: usize = 5;
+
+/// Reads one session to its end and gives the finished conversation.
+#[pyfunction]
+#[pyo3(signature = (source, *, agent=None, include_subagents=false, strict=false, allow_unknown=false, progress=None))]
+pub fn parse(
+    py: Python<'_>,
+    source: &Bound<'_, PyAny>,
+    agent: Option<String>,
+    include_subagents: bool,
+    strict: bool,
+    allow_unknown: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Conversation> {
+    if strict && allow_unknown {
+        return Err(PyValueError::new_err("strict and allow_unknown exclude each other"));
+    }
+    let source = source_of(py, source)?;
+    let options = ParseOptions { agent, include_subagents, strict };
+    let raised = Mutex::new(None);
+    let mut last = Instant::now();
+    let mut watch = |done: u64, total: Option<u64>| {
+        let due = last.elapsed() >= PROGRESS_EVERY;
+        if due {
+            last = Instant::now();
+        }
+        let told = Python::attach(|py| {
+            py.check_signals()?;
+            match &progress {
+                Some(callback) if due => callback.call1(py, (done, total)).map(drop),
+                _ => Ok(()),
+            }
+        });
+        told.map_err(|error| raised.lock().map(|mut slot| *slot = Some(error))).is_ok()
+    };
+    let parsed = py.detach(|| retell_core::parse(source, &options, &mut watch));
+    let conversation = parsed.map_err(|error| {
+        let stopped = (error.kind() == ErrorKind::Stopped).then(|| raised.lock().ok()?.take()).flatten();
+        stopped.unwrap_or_else(|| to_python(py, &error))
+    })?;
+    let conversation = Conversation::new(conversation, allow_unknown);
+    warn(py, &conversation, allow_unknown)?;
+    Ok(conversation)
+}
+
+fn source_of(py: Python<'_>, source: &Bound<'_, PyAny>) -> PyResult<Source> {
+    if let Ok(text) = source.cast::<PyString>() {
+        let text = text.to_str()?.to_owned();
+        if text == "-" {
+            return Ok(Source::Stdin);
+        }
+        return py.detach(|| find_session(&text)).map(Source::Path).map_err(|error| to_python(py, &error));
+    }
+    if source.is_instance_of::<PyBytes>() {
+        let bytes: PyBackedBytes = source.extract()?;
+        let size = bytes.len() as u64;
+        return Ok(Source::Reader(Box::new(Cursor::new(bytes)), Some(size)));
+    }
+    if source.hasattr("read")? {
+        return Ok(Source::Reader(Box::new(PythonReader(source.clone().unbind())), None));
+    }
+    source.extract::<PathBuf>().map(Source::Path)
+}
+
+fn warn(py: Python<'_>, conversation: &Conversation, allow_unknown: bool) -> PyResult<()> {
+    let manifest = &conversation.core().manifest;
+    if !allow_unknown && !manifest.unknown_entries.is_empty() {
+        let names = manifest.unknown_entries.iter().map(|(name, unknown)| {
+            format!("{name} ({}, first on line {})", unknown.count, unknown.first_line)
+        });
+        let message = format!("unknown entry types were passed over: {}", listed(names));
+        warn_with::<UnknownEntryTypeWarning>(py, &message)?;
+    }
+    if manifest.damaged_lines_total > 0 {
+        let places = manifest.damaged_lines.iter().map(|damaged| {
+            let reason = serde_name(&damaged.damage.reason);
+            let file = damaged.file.as_ref().map(|file| format!(" of {file}")).unwrap_or_default();
+            format!("line {}{file} at byte {}: {reason}", damaged.damage.line, damaged.damage.offset)
+        });
+        let message = format!("{} damaged places: {}", manifest.damaged_lines_total, listed(places));
+        warn_with::<DamagedInputWarning>(py, &message)?;
+    }
+    if !manifest.images_not_extracted.is_empty() {
+        let places = manifest.images_not_extracted.iter().map(|image| {
+            format!("line {} at byte {}: {}", image.line, image.offset, serde_name(&image.reason))
+        });
+        warn_with::<DamagedInputWarning>(py, &format!("images could not be extracted: {}", listed(places)))?;
+    }
+    if !manifest.unreadable_files.is_empty() {
+        let files = manifest.unreadable_files.iter().map(|unreadable| unreadable.error.clone());
+        warn_with::<DamagedInputWarning>(py, &format!("subagent files could not be read: {}", listed(files)))?;
+    }
+    Ok(())
+}
+
+fn serde_name(reason: &dyn std::fmt::Debug) -> String {
+    // InvalidUtf8 -> invalid utf8
+    let mut name = String::new();
+    for letter in format!("{reason:?}").chars() {
+        if letter.is_ascii_uppercase() && !name.is_empty() {
+            name.push(' ');
+        }
+        name.push(letter.to_ascii_lowercase());
+    }
+    name
+}
+
+fn listed(things: impl ExactSizeIterator<Item = String>) -> String {
+    let more = things.len().saturating_sub(MOST_NAMED);
+    let mut text = things.take(MOST_NAMED).collect::<Vec<_>>().join("; ");
+    if more > 0 {
+        text.push_str(&format!("; and {more} more"));
+    }
+    text
+}
+
+fn warn_with<T: pyo3::PyTypeInfo>(py: Python<'_>, message: &str) -> PyResult<()> {
+    let message = std::ffi::CString::new(message.replace('\0', "\u{fffd}"))?;
+    PyErr::warn(py, &py.get_type::<T>(), &message, 1)
+}

@@ -1,0 +1,26 @@
+//! A Python object with `read(size)` as a reader of the core.
+
+use std::io::{self, Read};
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+
+/// Reads from a Python object. What it raises travels through the core in an [`io::Error`].
+pub struct PythonReader(pub Py<PyAny>);
+
+impl Read for PythonReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = |py: Python<'_>| -> PyResult<usize> {
+            let given = self.0.bind(py).call_method1("read", (buffer.len(),))?;
+            let bytes: PyBackedBytes = given.extract().map_err(|_| {
+                PyTypeError::new_err("read() must give bytes: open the file in binary mode")
+            })?;
+            let place = buffer.get_mut(..bytes.len());
+            let place = place.ok_or_else(|| PyTypeError::new_err("read(size) gave more than size bytes"))?;
+            place.copy_from_slice(&bytes);
+            Ok(bytes.len())
+        };
+        Python::attach(read).map_err(io::Error::other)
+    }
+}

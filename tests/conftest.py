@@ -1,0 +1,27 @@
+"""Hypothesis profiles, and the real transcripts that some developers have beside their checkout."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# A drawn session is large for Hypothesis, and the twin is slow on purpose.
+SLOW_ON_PURPOSE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+
+settings.register_profile("ci", max_examples=200, deadline=None, suppress_health_check=SLOW_ON_PURPOSE)
+settings.register_profile("long", parent=settings.get_profile("ci"), max_examples=20_000)
+settings.load_profile(os.environ.get("RETELL_HYPOTHESIS", "ci"))
+
+SAMPLES = Path(__file__).resolve().parents[2] / "shared" / "samples"
+
+
+@pytest.fixture(scope="session")
+def samples() -> list[Path]:
+    """The real Claude Code transcripts; the test is skipped where there are none."""
+    paths = sorted((SAMPLES / "claude-code").rglob("*.jsonl"))
+    if not paths:
+        pytest.skip("no sample transcripts beside this checkout")
+    return paths

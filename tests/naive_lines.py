@@ -1,0 +1,501 @@
+"""The lines of the slow twin: bytes to records, whole or broken, and what is counted of them."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Json = dict[str, Any]
+
+# ---------------------------------------------------------------- the type table
+
+SIGNAL = {"user", "assistant", "queue-operation"}
+FACTS = {"summary", "ai-title", "custom-title", "pr-link", "last-prompt", "continued-in"}
+NOISE = {
+    "progress", "file-history-snapshot", "file-history-delta", "agent-name", "agent-color", "agent-setting",
+    "tag", "mode", "permission-mode", "bridge-session", "relocated", "worktree-state", "fork-context-ref",
+    "content-replacement", "atis-latch", "cost-state", "frame-link", "history-suppression",
+    "ended-by-model", "isolation-latch", "dev-mods", "memory-mode", "observer-ref", "attribution-snapshot",
+    "artifact-comment-monitor", "artifact-autoreact-ledger", "api-request-blob", "api-request-shape",
+    "api-request", "saved_hook_context", "speculation-accept", "task-summary", "started", "result",
+    "failed", "agent_metadata",
+}  # fmt: skip
+NOISE_PREFIX = "marble-origami-"
+NO_TYPE = "(none)"
+
+
+def kind_of(type_: str, detail: object) -> str:
+    """The class of an entry; `detail` is the subtype of a system entry, the inner type of an attachment."""
+    if type_ == "system":
+        return {"turn_duration": "signal", "compact_boundary": "fact"}.get(str(detail), "noise")
+    if type_ == "attachment":
+        return "signal" if detail == "queued_command" else "noise"
+    if type_ in NOISE or type_.startswith(NOISE_PREFIX):
+        return "noise"
+    if type_ in SIGNAL:
+        return "signal"
+    return "fact" if type_ in FACTS else "unknown"
+
+
+def detail_of(type_: str, entry: Json) -> object:
+    """The second key that decides the class of a system or attachment entry."""
+    if type_ == "attachment":
+        return mapping(entry.get("attachment")).get("type")
+    return entry.get("subtype")
+
+
+# ---------------------------------------------------------------- text
+
+# What Unicode calls White_Space. `str.strip()` takes U+001C to U+001F as well, which are not.
+WHITE_SPACE = (
+    "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
+)
+# Stands for a run of invalid bytes until an event is published: a noncharacter that no test writes.
+INVALID = "\U0010fffe"
+
+
+def _mark_invalid(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    return INVALID, error.end
+
+
+codecs.register_error("mark-invalid", _mark_invalid)
+
+
+def trim(text: str) -> str:
+    """The text without white space at its ends."""
+    return text.strip(WHITE_SPACE)
+
+
+def publish(text: str) -> str:
+    """The text as it is written: U+FFFD for what could not be decoded."""
+    return text.replace(INVALID, "\ufffd")
+
+
+def clean(text: str) -> str:
+    """The text with U+FFFD for every surrogate that stands alone."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", text)
+
+
+def string_of(entry: Json, key: str) -> str:
+    """The string under `key`, or "" when there is none."""
+    value = entry.get(key)
+    return clean(value) if isinstance(value, str) else ""
+
+
+def mapping(value: object) -> Json:
+    """The value when it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+# ---------------------------------------------------------------- JSON
+
+
+def first_wins(pairs: list[tuple[str, Any]]) -> Json:
+    """Of two equal keys the first counts."""
+    found: Json = {}
+    for key, value in pairs:
+        found.setdefault(clean(key), value)
+    return found
+
+
+def whole_number(digits: str) -> float | int:
+    """An integer; one too long for `int` (a limit of Python, not of JSON) as a float."""
+    return int(digits) if len(digits) < 400 else float(digits)
+
+
+DECODER = json.JSONDecoder(strict=False, object_pairs_hook=first_wins, parse_int=whole_number)
+PRIMITIVE = re.compile(
+    r'"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?'
+    r"|true|false|null|NaN|-?Infinity",
+    re.DOTALL,
+)
+BLANK = re.compile(r"[ \t\r\n]*")
+
+
+def decode_value(text: str, start: int) -> tuple[Any, int]:
+    """The JSON value at `start` and where it ends; `ValueError` when there is none."""
+    try:
+        return DECODER.raw_decode(text, start)
+    except RecursionError:
+        return decode_deep_value(text, start)
+
+
+def skip_blank(text: str, at: int) -> int:
+    """The first place from `at` that is not JSON white space."""
+    match = BLANK.match(text, at)
+    assert match
+    return match.end()
+
+
+def decode_deep_value(text: str, start: int) -> tuple[Any, int]:
+    """`decode_value` for nesting deeper than the interpreter's stack: a list of open containers instead."""
+    open_containers: list[tuple[str, list[Any]]] = []
+    value: Any
+    at = start
+    while True:
+        at = skip_blank(text, at)
+        if text[at : at + 1] in ("{", "["):
+            bracket, at = text[at], skip_blank(text, at + 1)
+            if text[at : at + 1] != "]}"[bracket == "{"]:
+                open_containers.append((bracket, []))
+                at = decode_key(text, at, open_containers[-1])
+                continue
+            value, at = ({} if bracket == "{" else []), at + 1
+        else:
+            match = PRIMITIVE.match(text, at)
+            if not match:
+                raise ValueError(f"no value at {at}")
+            value, at = DECODER.decode(match.group()), match.end()
+        while open_containers:
+            bracket, members = open_containers[-1]
+            members.append(value)
+            at = skip_blank(text, at)
+            if text[at : at + 1] == ",":
+                at = decode_key(text, skip_blank(text, at + 1), open_containers[-1])
+                break
+            if text[at : at + 1] != "]}"[bracket == "{"]:
+                raise ValueError(f"container not closed at {at}")
+            open_containers.pop()
+            value = (
+                members if bracket == "[" else first_wins(list(zip(members[::2], members[1::2], strict=True)))
+            )
+            at += 1
+        else:
+            return value, at
+
+
+def decode_key(text: str, at: int, container: tuple[str, list[Any]]) -> int:
+    """In an object: appends the key at `at` to its members. Gives the place of the value."""
+    bracket, members = container
+    if bracket == "[":
+        return at
+    match = PRIMITIVE.match(text, at)
+    if not match or text[at] != '"' or text[(colon := skip_blank(text, match.end())) :][:1] != ":":
+        raise ValueError(f"no key at {at}")
+    members.append(DECODER.decode(match.group()))
+    return colon + 1
+
+
+def whole_object_end(text: str, start: int) -> int | None:
+    """Where the object at `start` ends, when all of it is there and is JSON."""
+    try:
+        return decode_value(text, start)[1] if text[start : start + 1] == "{" else None
+    except ValueError:
+        return None
+
+
+# ---------------------------------------------------------------- broken lines, character by character
+
+
+def nested_end(text: str, start: int) -> int | None:
+    """Where the value at `start` ends by its brackets and quotes alone."""
+    if text[start : start + 1] not in ("{", "["):
+        match = PRIMITIVE.match(text, start)
+        return match.end() if match else None
+    depth, at = 0, start
+    while at < len(text):
+        if text[at] == '"':
+            match = PRIMITIVE.match(text, at)
+            if not match:
+                return None
+            at = match.end()
+            continue
+        depth += (text[at] in "{[") - (text[at] in "}]")
+        at += 1
+        if depth == 0:
+            return at
+    return None
+
+
+def members_before_break(text: str, start: int) -> tuple[list[tuple[str, int, int | None]], int | None]:
+    """The members (key, start of value, end of value) of an object up to its end or its first broken place.
+
+    The second result is where the object ends, `None` when it is broken first.
+    """
+    members: list[tuple[str, int, int | None]] = []
+    at = skip_blank(text, start + 1)
+    if text[at : at + 1] == "}":
+        return members, at + 1
+    while True:
+        container: tuple[str, list[Any]] = ("{", [])
+        try:
+            value_start = skip_blank(text, decode_key(text, at, container))
+        except ValueError:
+            return members, None
+        value_end = nested_end(text, value_start)
+        members.append((container[1][0], value_start, value_end))
+        if value_end is None:
+            return members, None
+        at = skip_blank(text, value_end)
+        if text[at : at + 1] == "}":
+            return members, at + 1
+        if text[at : at + 1] != ",":
+            return members, None
+        at = skip_blank(text, at + 1)
+
+
+def string_at(text: str, start: int, end: int) -> str | None:
+    """The string between the two places, `None` for any other value."""
+    if text[start] != '"':
+        return None
+    try:
+        value = DECODER.decode(text[start:end].encode("latin-1").decode("utf-8", "replace"))
+    except ValueError:
+        return None
+    return clean(value) if isinstance(value, str) else None
+
+
+def decode_or_none(text: str, start: int) -> object:
+    """The JSON value at `start`, `None` when there is none."""
+    try:
+        return decode_value(text, start)[0]
+    except ValueError:
+        return None
+
+
+def noise_before_break(text: str, start: int) -> tuple[str, int] | None:
+    """The type of a noise record and the place where it was known, if it is not broken before that."""
+    members, end = members_before_break(text, start)
+    seen: Json = {}
+    for key, value_start, value_end in members:
+        if value_end is None:
+            return None
+        if key == "attachment":
+            seen.setdefault(key, mapping(decode_or_none(text, value_start)))
+        elif key in ("type", "subtype"):
+            seen.setdefault(key, string_at(text, value_start, value_end))
+        type_ = seen.get("type")
+        if type_ is None and "type" in seen:
+            return None
+        decided_by = {"system": "subtype", "attachment": "attachment"}.get(str(type_), "type")
+        if type_ is not None and decided_by in seen:
+            return (type_, value_end) if kind_of(type_, detail_of(type_, seen)) == "noise" else None
+    # A system entry without subtype, an attachment entry without attachment: known when all was seen.
+    return (seen["type"], end) if "type" in seen and end is not None else None
+
+
+def in_type_table(text: str, start: int) -> bool:
+    """Whether the whole object at `start` has a type that the table knows."""
+    value = decode_value(text, start)[0]
+    return (
+        value.get("type") in ("system", "attachment") or kind_of(string_of(value, "type"), None) != "unknown"
+    )
+
+
+def glued_start(text: str, after: int, *, behind_noise: bool = False) -> int | None:
+    """Where a record starts that was written onto an unfinished one.
+
+    Inside a valid record an object can only follow `:`, `[` or `,`, and something always follows it.
+    """
+    for match in re.finditer(r'\{"(parentUuid|type)"', text[after:]):
+        start = after + match.start()
+        before = text[:start].rstrip(" \t\r\0")
+        if start == 0:
+            continue
+        if before[-1:] not in (":", "[", ","):
+            return start
+        if whole_object_end(text, start) == len(text) and (
+            not behind_noise or match.group(1) == "parentUuid" or in_type_table(text, start)
+        ):
+            return start
+    return None
+
+
+def is_other_json(text: str) -> bool:
+    """Whether the text is JSON with a root that is no object."""
+    try:
+        value, end = decode_value(text, 0)
+    except (ValueError, StopIteration):
+        return False
+    return end == len(text) and not isinstance(value, dict)
+
+
+@dataclass
+class LineReading:
+    """What one line holds: the records, the damage and an unfinished end, as places in the line."""
+
+    records: list[tuple[int, int, str | None]] = field(default_factory=list)  # start, end, type when noise
+    damage: list[tuple[int, int, str]] = field(default_factory=list)
+    tail: int | None = None
+
+
+def read_line(text: str, *, terminated: bool) -> LineReading:
+    """The records of a trimmed line, whole ones between and behind broken ones included."""
+    reading = LineReading()
+    at: int | None = 0
+    joined = False
+    while at is not None:
+        start, record_end, follows_directly = at, None, False
+        at, record_end, follows_directly = read_record(text, start, reading, terminated=terminated)
+        if joined:
+            reading.damage.append((start, record_end or len(text), "joined_records"))
+        joined = follows_directly
+    return reading
+
+
+def read_record(
+    text: str, start: int, reading: LineReading, *, terminated: bool
+) -> tuple[int | None, int | None, bool]:
+    """Reads what stands at `start`; gives where to go on, where the record ended, whether two are joined."""
+    end = whole_object_end(text, start)
+    if end == len(text):
+        reading.records.append((start, end, None))
+        return None, end, False
+    noise = noise_before_break(text, start) if text[start] == "{" else None
+    if noise is not None:
+        return read_broken_noise(text, start, noise, reading, terminated=terminated)
+    if end is not None:
+        reading.records.append((start, end, None))
+        rest = len(text) - len(text[end:].lstrip(" \t\r\0"))
+        if text[rest] == "{":
+            return rest, end, True
+        glued = glued_start(text, rest)
+        reading.damage.append((rest, glued or len(text), "truncated_record" if glued else "trailing_bytes"))
+        return glued, end, False
+    glued = glued_start(text, start + 1)
+    if glued is not None:
+        reading.damage.append((start, glued, "truncated_record"))
+    elif not terminated:
+        reading.tail = start
+    else:
+        reason = "not_an_object" if is_other_json(text[start:]) else "invalid_json"
+        reading.damage.append((start, len(text), reason))
+    return glued, None, False
+
+
+def read_broken_noise(
+    text: str, start: int, noise: tuple[str, int], reading: LineReading, *, terminated: bool
+) -> tuple[int | None, int | None, bool]:
+    """A noise record is never called broken; behind the place of its type only a glued one counts."""
+    type_, known_at = noise
+    glued = glued_start(text, known_at, behind_noise=True)
+    if glued is None and not terminated and nested_end(text, start) is None:
+        reading.tail = start
+        return None, None, False
+    end = len(text[:glued].rstrip(" \t\r\0"))
+    reading.records.append((start, end, type_))
+    if glued is None:
+        return None, end, False
+    if text[end - 1] == "}":
+        return glued, end, True
+    reading.damage.append((start, glued, "truncated_record"))
+    return glued, end, False
+
+
+# ---------------------------------------------------------------- the file: lines, records, counts
+
+
+@dataclass
+class Record:
+    """An entry, and the place where it stands."""
+
+    line: int
+    offset: int
+    length: int
+    type: str
+    kind: str
+    entry: Json
+
+
+@dataclass
+class File:
+    """All records of a file, and what was wrong with it."""
+
+    records: list[Record] = field(default_factory=list)
+    damage: list[Json] = field(default_factory=list)
+    incomplete_tail: Json | None = None
+    lines: int = 0
+
+
+def piece(line: int, offset: int, length: int) -> Json:
+    """A place in the file, as the manifest writes it."""
+    return {"line": line, "offset": offset, "length": length}
+
+
+def nul_runs(raw: bytes) -> list[tuple[int, int]]:
+    """What was trimmed before and after the content of the line, where there are NULs in it."""
+    body = raw.strip(b" \t\r\0")
+    before = raw.index(body) if body else len(raw)
+    sides = [(0, before), (before + len(body), len(raw))]
+    return [(start, end) for start, end in sides if b"\0" in raw[start:end]]
+
+
+def read_file(data: bytes) -> File:
+    """Splits at 0x0A only and reads every line; numbers count from 1."""
+    file = File(lines=data.count(b"\n") + (not data.endswith(b"\n") and data != b""))
+    offset = 0
+    for number, raw in enumerate(data.split(b"\n"), start=1):
+        skipped = 3 if offset == 0 and raw.startswith(b"\xef\xbb\xbf") else 0
+        terminated = offset + len(raw) < len(data)
+        read_one_line(file, raw[skipped:], number, offset + skipped, terminated=terminated)
+        offset += len(raw) + 1
+    return file
+
+
+def read_one_line(file: File, raw: bytes, number: int, offset: int, *, terminated: bool) -> None:
+    """Adds the records and the damage of one line to the file."""
+    body = raw.strip(b" \t\r\0")
+    begin = raw.index(body) if body else 0
+    reading = read_line(body.decode("latin-1"), terminated=terminated) if body else LineReading()
+    for start, end, noise_type in reading.records:
+        file.records.append(make_record(body[start:end], number, offset + begin + start, noise_type))
+    runs = [(start, end, "nul_bytes") for start, end in nul_runs(raw)]
+    runs += [(begin + start, begin + end, reason) for start, end, reason in reading.damage]
+    for start, end, reason in sorted(runs):
+        damaged = piece(number, offset + start, end - start)
+        file.damage.append({**damaged, "reason": reason, "recovered": bool(reading.records)})
+    if reading.tail is not None:
+        file.incomplete_tail = piece(number, offset + begin + reading.tail, len(body) - reading.tail)
+
+
+def make_record(raw: bytes, line: int, offset: int, noise_type: str | None) -> Record:
+    """A record with its entry decoded; the entry of broken noise stays empty."""
+    if noise_type is not None:
+        return Record(line, offset, len(raw), noise_type, "noise", {})
+    entry = decode_value(raw.decode("utf-8", "mark-invalid"), 0)[0]
+    value = entry.get("type")
+    type_ = string_of(entry, "type") if isinstance(value, str) else NO_TYPE
+    return Record(
+        line, offset, len(raw), publish(type_)[:100], kind_of(type_, detail_of(type_, entry)), entry
+    )
+
+
+def count_entries(records: Iterable[Record]) -> dict[str, Json]:
+    """Per type: how many records and how many bytes."""
+    counts: dict[str, Json] = {}
+    for record in records:
+        count = counts.setdefault(record.type, {"count": 0, "bytes": 0})
+        count["count"] += 1
+        count["bytes"] += record.length
+    return counts
+
+
+def count_unknown(records: Iterable[Record]) -> dict[str, Json]:
+    """Per unknown type: how many records, and the line of the first."""
+    counts: dict[str, Json] = {}
+    for record in records:
+        if record.kind == "unknown":
+            counts.setdefault(record.type, {"count": 0, "first_line": record.line})["count"] += 1
+    return counts
+
+
+def without_duplicates(records: Iterable[Record]) -> tuple[list[Record], int]:
+    """The records, each uuid of what is read once (the first place wins), and how many were dropped."""
+    seen: set[str] = set()
+    kept, dropped = [], 0
+    for record in records:
+        uuid = string_of(record.entry, "uuid")
+        if uuid and record.kind in ("signal", "fact"):
+            if uuid in seen:
+                dropped += 1
+                continue
+            seen.add(uuid)
+        kept.append(record)
+    return kept, dropped

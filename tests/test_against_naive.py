@@ -1,0 +1,253 @@
+"""The product equals its slow, obvious twin: on drawn sessions, on real ones, and on damaged real ones."""
+
+from __future__ import annotations
+
+import json
+import random
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests import naive, strategies
+
+retell_fast = pytest.importorskip("retell_fast", exc_type=ImportError)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.strategies import Family, Json
+
+# What of the manifest depends on neither clock nor path nor file system.
+COMPARED = [
+    "agent", "client_messages_dropped", "compactions", "continued_in", "damaged_lines_total", "duplicates_dropped",
+    "entries", "images_not_extracted", "incomplete_tail", "last_prompt", "leaf_uuid", "main_signal_bytes",
+    "main_signal_tokens_estimate", "pr_links", "project_path", "queued_undelivered", "screenshots_extracted",
+    "session_ids", "sessions", "summaries", "title", "total_events", "total_signal_tokens_if_all_subagents",
+    "unknown_entries", "versions",
+]  # fmt: skip
+SOURCE_COMPARED = ["bytes", "lines", "first_timestamp", "last_timestamp"]
+
+
+def parse(source: Any, *, include_subagents: bool = False) -> tuple[list[Json], Json] | None:
+    """What the product makes of a source; `None` when it says that nobody says anything in it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", retell_fast.RetellWarning)
+        try:
+            conversation = retell_fast.parse(
+                source, agent="claude-code", include_subagents=include_subagents, allow_unknown=True
+            )
+        except (retell_fast.NoConversationError, retell_fast.InvalidInputError):
+            return None
+    return [event.to_dict() for event in conversation.events], conversation.manifest
+
+
+def places(damage: list[Json]) -> list[Json]:
+    """Damaged pieces in an order that does not depend on when they were noticed."""
+    return sorted(damage, key=lambda damaged: (damaged["offset"], damaged["reason"], damaged["length"]))
+
+
+def assert_equal(product: tuple[list[Json], Json] | None, twin: tuple[list[Json], Json]) -> None:
+    """Fails at the first thing that differs, the events first."""
+    expected_events, expected = twin
+    if not expected_events:
+        # An error, or the words of the sidechains when there are no others: shown by a test of its own.
+        assert product is None or any(agent["events"] for agent in expected["subagents"])
+        return
+    assert product is not None
+    events, manifest = product
+    for event, expected_event in zip(events, expected_events, strict=False):
+        assert event == expected_event
+    assert len(events) == len(expected_events)
+    for key in COMPARED:
+        assert (key, manifest[key]) == (key, expected[key])
+    for key in SOURCE_COMPARED:
+        assert (key, manifest["source"][key]) == (key, expected["source"][key])
+    assert places(manifest["damaged_lines"]) == places(expected["damaged_lines"])
+    agents = [{key: value for key, value in agent.items() if key != "file"} for agent in manifest["subagents"]]
+    assert agents == expected["subagents"]
+    # Without their events they are not listed apart.
+    if manifest["unlinked_subagents"]:
+        assert [agent["id"] for agent in manifest["unlinked_subagents"]] == expected["unlinked_subagents"]
+
+
+@given(strategies.sessions())
+@example(b"")
+@example(b"\n")
+@example(b"\xef\xbb\xbf")
+def test_property_drawn_sessions(data: bytes) -> None:
+    assert_equal(parse(data), naive.parse(data))
+
+
+@given(strategies.sessions(), st.booleans())
+def test_property_drawn_sessions_with_inline_agents(data: bytes, include_subagents: bool) -> None:  # noqa: FBT001
+    product = parse(data, include_subagents=include_subagents)
+    assert_equal(product, naive.parse(data, include_subagents=include_subagents))
+
+
+@given(strategies.families(), st.booleans(), st.booleans())
+def test_property_agents_in_files(
+    tmp_path_factory: pytest.TempPathFactory,
+    family: Family,
+    include_subagents: bool,  # noqa: FBT001
+    flat: bool,  # noqa: FBT001
+) -> None:
+    folder = tmp_path_factory.mktemp("family")
+    session = folder / "s-1.jsonl"
+    session.write_bytes(family.session)
+    agents = folder if flat else folder / "s-1" / "subagents"
+    agents.mkdir(parents=True, exist_ok=True)
+    for id_, data in family.agent_files.items():
+        (agents / f"agent-{id_}.jsonl").write_bytes(data)
+    for id_, meta in family.meta_files.items():
+        (agents / f"agent-{id_}.meta.json").write_text(json.dumps(meta), encoding="utf-8")
+    twin = naive.parse(
+        family.session,
+        agent_files=family.agent_files,
+        meta_files=family.meta_files,
+        include_subagents=include_subagents,
+    )
+    assert_equal(parse(session, include_subagents=include_subagents), twin)
+
+
+# ---------------------------------------------------------------- real transcripts
+
+
+def agent_files_of(session: Path) -> dict[str, bytes]:
+    """The files of the agents of a session, by id."""
+    files = (session.parent / session.stem / "subagents").rglob("agent-*.jsonl")
+    return {path.stem.removeprefix("agent-"): path.read_bytes() for path in files}
+
+
+@pytest.mark.parametrize("include_subagents", [False, True], ids=["alone", "with-subagents"])
+def test_real_transcripts(samples: list[Path], include_subagents: bool) -> None:  # noqa: FBT001
+    for path in samples:
+        twin = naive.parse(
+            path.read_bytes(),
+            agent_files=agent_files_of(path),
+            include_subagents=include_subagents,
+            name=path.name,
+        )
+        assert_equal(parse(path, include_subagents=include_subagents), twin)
+
+
+def test_what_is_known_of_the_real_transcripts(samples: list[Path]) -> None:
+    by_name = {path.name[:8]: path for path in samples}
+
+    events, manifest = naive.parse(
+        (path := by_name["258c7280"]).read_bytes(), agent_files=agent_files_of(path), name=path.name
+    )
+    for words, line in [("check again", 505), ("new beads for the epic were added. tackle them", 604)]:
+        said = [event for event in events if words in event["says"] and event["role"] == "user"]
+        assert [(event["line"], event["source"]) for event in said] == [(line, "queued")]
+
+    events, manifest = naive.parse(
+        (path := by_name["fa812bfe"]).read_bytes(), agent_files=agent_files_of(path), name=path.name
+    )
+    assert [(agent["id"], agent["linked_by"]) for agent in manifest["subagents"]] == [
+        ("a93ccab", "result"),
+        ("aa84377", "result"),
+    ]
+
+    data = by_name["fe5e1c67"].read_bytes()
+    events, manifest = naive.parse(data)
+    sidechain = {number for number, line in enumerate(data.split(b"\n"), 1) if b'"isSidechain":true' in line}
+    assert len(sidechain) == 405
+    assert not sidechain & {event["line"] for event in events}
+    assert [agent["linked_by"] for agent in manifest["subagents"]] == ["prompt"] * 5
+    assert sum(agent["events"] for agent in manifest["subagents"]) > 200
+    refs = [reference for event in events for reference in event.get("subagent_refs", [])]
+    assert [reference["linked_by"] for reference in refs] == ["prompt"] * 5
+
+
+def shuffled(line: bytes, seed: int) -> bytes:
+    """The line with the members of its root in another order."""
+    entry = json.loads(line)
+    members = list(entry.items())
+    random.Random(seed).shuffle(members)  # noqa: S311 - seeded on purpose
+    return json.dumps(dict(members), separators=(",", ":"), ensure_ascii=False).encode(
+        "utf-8", "surrogatepass"
+    )
+
+
+def mutated(lines: list[bytes], at: int, kind: str, cut: int, seed: int) -> list[bytes]:
+    """The lines with one of them damaged or rewritten."""
+    line, other = lines[at], lines[seed % len(lines)]
+    piece = line[: 1 + cut % len(line)]
+    changed = {
+        "cut": [piece],
+        "glued": [piece + other],
+        "glued after a record": [line + piece + other],
+        "joined": [line + other],
+        "joined with NULs": [line + b"\0\0" + other],
+        "NULs before": [b"\0" * (1 + seed % 9) + line],
+        "NULs after": [line + b"\0" * (1 + seed % 9)],
+        "twice": [line, line],
+        "keys": [shuffled(line, seed)],
+        "gone": [],
+    }
+    return [*lines[:at], *changed[kind], *lines[at + 1 :]]
+
+
+KINDS = [
+    "cut", "glued", "glued", "glued", "glued after a record", "joined", "joined with NULs", "NULs before",
+    "NULs after", "twice", "keys", "gone",
+]  # fmt: skip
+# Enough lines around the damaged one that queue, calls and results still meet.
+NEIGHBOURS = 20
+
+
+@given(data=st.data())
+def test_property_mutated_real_lines(samples: list[Path], data: st.DataObject) -> None:
+    lines = data.draw(st.sampled_from(samples)).read_bytes().rstrip(b"\n").split(b"\n")
+    at = data.draw(st.integers(0, len(lines) - 1))
+    near = lines[max(0, at - NEIGHBOURS) : at + NEIGHBOURS]
+    kind = data.draw(st.sampled_from(KINDS))
+    cut, seed = data.draw(st.integers(0, 200_000)), data.draw(st.integers(0, 1000))
+    changed = mutated(near, min(at, NEIGHBOURS), kind, cut, seed)
+    session = b"\n".join(changed) + data.draw(st.sampled_from([b"\n", b""]))
+    assert_equal(parse(session), naive.parse(session))
+
+
+# ---------------------------------------------------------------- anything at all
+
+BEFORE = b'{"type":"user","uuid":"u-before","message":{"content":"the line before"}}\n'
+BEHIND = b'\n{"type":"user","uuid":"u-behind","message":{"content":"the line behind"}}\n'
+
+
+def assert_neighbours_are_kept(middle: bytes) -> None:
+    """Whatever stands in a line, the lines around it are read, and nothing but a `RetellError` comes out."""
+    product = parse(BEFORE + middle + BEHIND)
+    assert product is not None
+    said = [event["says"] for event in product[0]]
+    assert "the line before" in said
+    assert "the line behind" in said
+    assert product[1]["source"]["lines"] == 3 + middle.count(b"\n")
+
+
+@given(st.binary(max_size=300))
+def test_property_any_bytes_cost_no_neighbour(middle: bytes) -> None:
+    assert_neighbours_are_kept(middle)
+
+
+@given(st.text(alphabet='{}[]":,\\ \0tnu1-"type"parentUuid\n', max_size=80).map(str.encode))
+def test_property_any_brackets_cost_no_neighbour(middle: bytes) -> None:
+    assert_neighbours_are_kept(b'{"type":"' + middle)
+    assert_neighbours_are_kept(middle)
+
+
+# Ids of their own: a drawn entry that flips into a neighbour's id would rightly be the one that is dropped.
+@given(strategies.entry_lists(max_scenes=2), st.data())
+def test_property_flipped_bytes_cost_no_neighbour(entries: list[Json], data: st.DataObject) -> None:
+    line = bytearray(b"\n".join(strategies.as_the_client_writes(entry) for entry in entries))
+    for _ in range(data.draw(st.integers(1, 4))):
+        line[data.draw(st.integers(0, len(line) - 1))] = data.draw(st.integers(0, 255))
+    assert_neighbours_are_kept(bytes(line))
+
+
+@given(st.binary(max_size=200))
+def test_property_any_bytes_alone_are_an_answer_or_a_retell_error(data: bytes) -> None:
+    # A zstd frame is decompressed, and a broken one is an error of its own.
+    parse(data)
