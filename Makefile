@@ -12,7 +12,7 @@ RUST_FILES := $(shell find rust -name '*.rs' -o -name Cargo.toml) Cargo.toml $(w
 define FIRST_EVENTS
 import json, pathlib, sys
 for event in json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))[:10]:
-    said = " ".join(event["says"].split())[:60]
+    said = " ".join(event["says"].split())[:60] or ("(thinks)" if "thinks" in event else "")
     print(f"{event['index']:>4} {event['role']:<9} {said}", *(f"[{tool}]" for tool in event.get("tools", [])))
 endef
 export FIRST_EVENTS
@@ -41,7 +41,7 @@ $(VENV)/.workflows: $(VENV)/.dev
 
 # VIRTUAL_ENV tells maturin which environment to install into; the module is built as users get it: optimised.
 $(VENV)/.built: $(VENV)/.dev $(RUST_FILES)
-	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --quiet
+	PIP_QUIET=1 VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --quiet
 	touch $@
 
 build: $(VENV)/.built ## build the optimised module into .venv
@@ -88,7 +88,7 @@ bench-quick: build ## measure for a minute, to see whether something got slower
 	$(BIN)/python -m pytest benches --benchmark-only --benchmark-max-time=0.2 --benchmark-min-rounds=2 --benchmark-columns=min,median,rounds
 
 fuzz: build ## run the property tests for long
-	RETELL_HYPOTHESIS=long $(BIN)/python -m pytest -m 'not slow' -k 'property or twin or fuzz'
+	RETELL_HYPOTHESIS=long $(BIN)/python -m pytest -m hypothesis
 	PROPTEST_CASES=20000 cargo test --workspace --release
 
 clean: ## remove everything that was built

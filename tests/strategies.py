@@ -1,4 +1,4 @@
-"""Hypothesis strategies for whole Claude Code sessions that meet every rule; all words are made up.
+"""Hypothesis strategies for whole Claude Code sessions that meet every rule.
 
 A session is drawn as entries (dicts), each is written in a drawn style (spacing, key order, escapes), and the
 lines are then damaged the ways that real files are.
@@ -6,481 +6,31 @@ lines are then damaged the ways that real files are.
 
 from __future__ import annotations
 
-import base64
 import json
 import random
-import struct
-import zlib
 from dataclasses import dataclass
 from typing import Any
 
 from hypothesis import strategies as st
-
-Json = dict[str, Any]
-Draw = st.DrawFn
-
-# ---------------------------------------------------------------- images made by hand
-
-
-def png(shade: int) -> bytes:
-    """A PNG of one grey pixel."""
-
-    def chunk(name: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-
-    header = chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0))
-    return (
-        b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", zlib.compress(bytes([0, shade]))) + chunk(b"IEND", b"")
-    )
-
-
-GIF = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAkQBADs=")
-JPEG = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00\xff\xd9"
-WEBP = b"RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00"
-BMP = b"BM\x3a\x00\x00\x00\x00\x00\x00\x00\x36\x00\x00\x00" + bytes(44)
-
-
-def image_block(data: str, media_type: str = "image/png") -> Json:
-    """An image block as transcripts hold it."""
-    return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}}
-
-
-IMAGES = [png(0), png(9), GIF, JPEG, WEBP, BMP]
-images = st.one_of(
-    st.sampled_from(IMAGES).map(lambda data: image_block(base64.b64encode(data).decode())),
-    st.sampled_from(IMAGES).map(lambda data: image_block(base64.b64encode(data).decode(), "image/x-wrong")),
-    st.just(image_block("@@@ no base64 @@@")),
-    st.just(image_block(base64.b64encode(b"plain words, no picture").decode())),
-    st.just({"type": "image", "source": {"type": "url", "url": "https://example.invalid/kelp.png"}}),
+from tests.strategies_entries import (
+    NOT_UTF8,
+    Draw,
+    Json,
+    agent_call_ids,
+    agent_work,
+    assistants,
+    rarely,
+    scenes,
 )
 
-# ---------------------------------------------------------------- words
-
-# Stands in a drawn text for bytes that are no UTF-8; `encode_text` puts them there.
-NOT_UTF8 = "\ue000"
-INVALID_BYTES = [
-    b"\xff", b"\xc0\xaf", b"\xe2\x82", b"\xed\xa0\x80", b"\xf0\x9f\x98", b"\x80\x80", b"\xf8\x88\x80\x80\x80",
-]  # fmt: skip
-
-WORDS = [
-    "kelp", "lantern", "sort the buoys", "why is it slow", "mend net 7", "fn tide() { return [1] }", "a/b.txt", "x",
-]  # fmt: skip
-ODD = [
-    "\u2028", "\u2029", "\x85", "\xa0", "\x1c", "\u3000", "\u200b", "\ufeff", "\x00", "\x01", "\t", "\r\n", "\n\n",
-    " ", '"', "\\", "\\\\", "\\ud83d", "\\u0041", "\ud83d", "\ude00", "\ud83d\ude00", "\U0001f41f", "\ufffd", "é",
-    "}{", '{"type":"user"', '{"parentUuid":null', "</system-reminder>", "<system-reminder>", "agentId: k3",
-    "[Request", "]", "```\n{}\n```", '\\"}}, "type": "progress"}',
-]  # fmt: skip
-plain_texts = st.lists(st.sampled_from(WORDS + ODD), min_size=0, max_size=5).map(" ".join)
-short_texts = st.sampled_from(WORDS)
-glued_texts = st.lists(st.sampled_from(WORDS + ODD), min_size=0, max_size=4).map("".join)
-texts = st.one_of(short_texts, plain_texts, glued_texts)
-lossy_texts = st.tuples(short_texts, texts).map(lambda pair: pair[0] + NOT_UTF8 + pair[1])
-spoken_texts = st.one_of(texts, texts, texts, lossy_texts)
-
-CONTEXTS = [
-    "<system-reminder>The tide table changed.</system-reminder>",
-    "<system-reminder>\n<ide_selection>odd</ide_selection></system-reminder>",
-    "<ide_opened_file>The user opened reef.py</ide_opened_file>",
-    "<ide_selection>lines 3 to 9</ide_selection>",
-    "<system-reminder>not closed",
-]
-MARKERS = [
-    "<local-command-stdout>tide: low</local-command-stdout>",
-    "<local-command-caveat>made by commands</local-command-caveat>",
-    "<command-name>/clear</command-name><command-message>clear</command-message><command-args></command-args>",
-    "<command-name>/compact</command-name>\n            <command-args></command-args>",
-    "<command-name>/compact</command-name><command-args>keep the buoys</command-args>",
-    "<command-message>reef is running</command-message>\n<command-name>reef</command-name>"
-    "\n<command-args>count {fish}</command-args>",
-    "<command-message>reef</command-message><command-args> <system-reminder>s</system-reminder>nets </command-args>",
-    "<command-args>first</command-args><command-name>/last</command-name>",
-    "<command-contents>body</command-contents><command-name>/body</command-name>",
-    "<bash-input>ls nets</bash-input>",
-    "<bash-input> </bash-input>",
-    "<bash-stdout>net1</bash-stdout><bash-stderr></bash-stderr>",
-    "<bash-stderr>no net</bash-stderr>",
-    "<user-memory-input>always knot twice</user-memory-input>",
-    "<user-memory-input></user-memory-input>",
-    "[Request interrupted by user]",
-    "[Request interrupted by user for tool use]",
-    "[Request interrupted by user]\nno, the other net",
-    "[Request interrupted by user without an end",
-    "<task-notification><task-id>b1</task-id><status>completed</status></task-notification>",
-    '<teammate-message teammate_id="crab" color="red">sort them</teammate-message>',
-    '<cross-session-message from="eel">tide</cross-session-message>',
-    '<agent-message from="eel">tide</agent-message>',
-    "<user-prompt-submit-hook>ok</user-prompt-submit-hook>",
-    "<session-start-hook>ok</session-start-hook>",
-    "<post-tool-use-hook><ide_diagnostics>none</ide_diagnostics></post-tool-use-hook>",
-    "<tick>", "<goal>mend</goal>",
-    "Stop hook feedback:\nnet is torn",
-    "Base directory for this skill: /reef",
-    "Caveat: The messages below were generated by the user while running local commands. DO NOT respond.",
-    "This session is being continued from a previous conversation that ran out of context. Nets were sorted.",
-    "It was CONTINUED FROM A PREVIOUS CONVERSATION, they say",
-    "/reef", "/reef two nets", "/reef/notes.txt is torn", "/ no command",
-    "The user doesn't want to proceed with this tool use.",
-]  # fmt: skip
-marked_texts = st.tuples(
-    st.sampled_from(["", "", " ", "\n\t", *CONTEXTS]),
-    st.sampled_from(MARKERS + CONTEXTS),
-    st.sampled_from(["", " ", *CONTEXTS, "and more"]),
-).map("".join)
-human_texts = st.one_of(spoken_texts, marked_texts)
-
-# The few texts of the queue, so that operations meet each other.
-QUEUE_TEXTS = [
-    "count again", "mend net 7", "count again and mend net 7", " count again ", "", "/mcp", "/tidy the nets",
-    "/reef/notes.txt is torn", "<task-notification><task-id>b1</task-id></task-notification>",
-    "<system-reminder>s</system-reminder>count again", "[Request interrupted by user]", "<bash-input>ls</bash-input>",
-]  # fmt: skip
-
-
-def text_block(text: str) -> Json:
-    """A text block."""
-    return {"type": "text", "text": text}
-
-
-queue_contents = st.one_of(
-    st.sampled_from(QUEUE_TEXTS),
-    st.lists(st.one_of(st.sampled_from(QUEUE_TEXTS).map(text_block), images), max_size=2),
-)
-
-# ---------------------------------------------------------------- entries
-
-
-def rarely(draw: Draw, one_in: int) -> bool:
-    """True now and then. Drawn from the middle of a range, for its ends come more often than the rest."""
-    return draw(st.integers(0, one_in - 1)) == one_in // 2
-
-
-maybe_true = st.sampled_from([True, True, False, None, "true", 1])
-origins = st.sampled_from(
-    [{"kind": "human"}, {"kind": "channel"}, {"kind": "task-notification"}, {"kind": None}, {}, None, "peer"]
-)
-user_flags = st.fixed_dictionaries(
-    {},
-    optional={
-        "isMeta": maybe_true,
-        "isVisibleInTranscriptOnly": maybe_true,
-        "isCompactSummary": maybe_true,
-        "origin": origins,
-        "sourceToolUseID": st.sampled_from(["toolu_1", "", None]),
-        "teamName": st.sampled_from(["reefers", "", None]),
-    },
-)
-no_flags: st.SearchStrategy[Json] = st.just({})
-TOOL_IDS = [f"toolu_{number}" for number in range(6)]
-tool_ids = st.sampled_from(TOOL_IDS)
-nested_values = st.recursive(
-    st.one_of(
-        st.none(),
-        st.booleans(),
-        st.integers(-5, 10**20),
-        st.floats(allow_nan=False, allow_infinity=False),
-        texts,
-    ),
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3),
-        st.dictionaries(st.sampled_from(["type", "parentUuid", "k\n", "é"]), inner, max_size=3),
-    ),
-    max_leaves=6,
-)
-result_contents = st.one_of(
-    texts,
-    st.none(),
-    st.lists(
-        st.one_of(
-            texts.map(text_block),
-            images,
-            st.builds(lambda image: {"type": "nest", "deep": [[image]]}, images),
-        ),
-        max_size=3,
-    ),
-)
-tool_results = st.builds(
-    lambda id_, content: {"tool_use_id": id_, "type": "tool_result", "content": content, "is_error": False},
-    st.sampled_from([*TOOL_IDS, "toolu_nobody"]),
-    result_contents,
-)
-user_contents = st.one_of(
-    human_texts,
-    human_texts,
-    st.lists(
-        st.one_of(
-            human_texts.map(text_block),
-            human_texts.map(text_block),
-            human_texts,
-            images,
-            tool_results,
-            st.just({"type": "document"}),
-        ),
-        max_size=3,
-    ),
-    st.lists(tool_results, min_size=1, max_size=2),
-    st.sampled_from([None, 7, {}]),
-)
-
-
-@st.composite
-def users(draw: Draw) -> Json:
-    """A user entry."""
-    message: Any = {"role": "user", "content": draw(user_contents)}
-    extra = draw(st.one_of(no_flags, no_flags, user_flags))
-    if rarely(draw, 30):
-        message = draw(st.sampled_from(["odd", None, [], {"contenst": "odd"}]))
-    return {"type": "user", "message": message, **extra}
-
-
-# A wrong `input` comes with every call: it is a JSON string in some old files.
-tool_inputs = st.fixed_dictionaries(
-    {},
-    optional={
-        "file_path": st.sampled_from(["/reef/a.png", "", None, 3]),
-        "url": st.just("https://example.invalid"),
-        "path": st.just("é"),
-    },
-)
-tool_uses = st.builds(
-    lambda kind, id_, name, arguments: {"type": kind, "id": id_, "name": name, "input": arguments},
-    st.sampled_from(["tool_use", "tool_use", "server_tool_use", "mcp_tool_use"]),
-    tool_ids,
-    st.sampled_from(["Bash", "Read", "mcp__reef__shot", "web_search"]),
-    st.one_of(tool_inputs, st.just('{"file_path": "/a"}')),
-)
-assistant_blocks = st.one_of(
-    spoken_texts.map(text_block),
-    spoken_texts.map(lambda text: {"type": "thinking", "thinking": text, "signature": "c2ln"}),
-    tool_uses,
-    st.just({"type": "redacted_thinking", "data": "x"}),
-    st.just({"type": "text"}),
-)
-
-
-@st.composite
-def assistants(draw: Draw) -> Json:
-    """An assistant entry."""
-    content = draw(
-        st.one_of(st.lists(assistant_blocks, max_size=3), st.lists(assistant_blocks, max_size=3), texts)
-    )
-    message = {
-        "model": "reef-1",
-        "id": draw(st.sampled_from(["msg_1", "msg_2"])),
-        "type": "message",
-        "role": "assistant",
-        "content": content,
-    }
-    if rarely(draw, 30):
-        message["model"] = "<synthetic>"
-    if rarely(draw, 20):
-        del message["id"]
-    extra = {"isApiErrorMessage": True} if rarely(draw, 30) else {}
-    return {"message": message, "requestId": "req_1", "type": "assistant", **extra}
-
-
-durations = st.sampled_from([0, 1, 341765, 12.75, -1, "7", True, None])
-systems = st.one_of(
-    durations.map(lambda duration: {"type": "system", "subtype": "turn_duration", "durationMs": duration}),
-    st.just(
-        {
-            "type": "system",
-            "subtype": "compact_boundary",
-            "content": "compacted",
-            "compactMetadata": {"trigger": "auto"},
-        }
-    ),
-    texts.map(lambda text: {"type": "system", "subtype": "stop_hook_summary", "content": text}),
-    texts.map(lambda text: {"type": "system", "content": text}),
-)
-queued_commands = st.builds(
-    lambda prompt, inner, outer: {
-        "attachment": {"type": "queued_command", "prompt": prompt, **inner},
-        "type": "attachment",
-        **outer,
-    },
-    queue_contents,
-    st.fixed_dictionaries(
-        {},
-        optional={
-            "commandMode": st.sampled_from(["prompt", "task-notification"]),
-            "origin": origins,
-            "isMeta": st.just(False),
-        },
-    ),
-    st.one_of(
-        no_flags, no_flags, st.fixed_dictionaries({}, optional={"isMeta": maybe_true, "origin": origins})
-    ),
-)
-attachments = st.one_of(
-    queued_commands,
-    nested_values.map(
-        lambda value: {"attachment": {"type": "skill_listing", "content": value}, "type": "attachment"}
-    ),
-    st.sampled_from(
-        [
-            {"type": "attachment"},
-            {"type": "attachment", "attachment": "odd"},
-            {"type": "attachment", "attachment": {"x": 1}},
-        ]
-    ),
-)
-
-
-@st.composite
-def queue_operations(draw: Draw) -> Json:
-    """A queue operation, with or without content."""
-    operation = draw(
-        st.sampled_from(["enqueue", "enqueue", "enqueue", "dequeue", "remove", "remove", "popAll", "odd"])
-    )
-    entry: Json = {"type": "queue-operation", "operation": operation}
-    if operation == "enqueue" or (operation == "remove" and draw(st.booleans())):
-        entry["content"] = None if rarely(draw, 20) else draw(queue_contents)
-    return entry
-
-
-facts = st.one_of(
-    texts.map(lambda text: {"type": "summary", "summary": text, "leafUuid": "leaf"}),
-    short_texts.map(lambda text: {"type": "ai-title", "aiTitle": text}),
-    short_texts.map(lambda text: {"type": "custom-title", "customTitle": text}),
-    st.just(
-        {"type": "pr-link", "prNumber": 7, "prUrl": "https://example.invalid/7", "prRepository": "reef/nets"}
-    ),
-    short_texts.map(lambda text: {"type": "last-prompt", "lastPrompt": text, "sessionId": "s-elsewhere"}),
-    st.just({"type": "last-prompt", "leafUuid": "u-3"}),
-    st.just({"type": "continued-in", "continuedInSessionId": "s-9"}),
-)
-NOISE_TYPES = [
-    "progress",
-    "file-history-snapshot",
-    "mode",
-    "tag",
-    "cost-state",
-    "saved_hook_context",
-    "marble-origami-x",
-    "result",
-]
-noises = st.builds(
-    lambda type_, value, order: {"type": type_, "data": value} if order else {"data": value, "type": type_},
-    st.sampled_from(NOISE_TYPES),
-    st.one_of(
-        nested_values,
-        st.just({"message": {"type": "user", "message": {"role": "user", "content": "nested words"}}}),
-    ),
-    st.booleans(),
-)
-unknowns = st.one_of(
-    st.sampled_from(["kraken", "kraken-2", "k" * 150, "", "\ud83d", "Üñ"]).map(
-        lambda type_: {"type": type_, "x": 1}
-    ),
-    st.sampled_from([{}, {"type": None}, {"type": 5}, {"type": ["user"]}, {"x": {"type": "user"}}]),
-)
-
-
-agent_call_ids = st.integers(10, 40).map(lambda number: f"toolu_{number}")
-result_words = st.builds(
-    lambda id_, text: {"tool_use_id": id_, "type": "tool_result", "content": text}, tool_ids, texts
-)
-
-
-@st.composite
-def agent_work(draw: Draw) -> list[Json]:
-    """A call of an agent, its progress and its result, with any evidence that names the agent."""
-    call, agent = draw(agent_call_ids), draw(st.sampled_from(["a1", "a2", "a3"]))
-    prompt = draw(st.sampled_from(["count all nets", "sort the buoys by colour", "mend " * 90]))
-    name = draw(st.sampled_from(["Task", "Agent"]))
-    arguments = {"description": "reef work", "prompt": prompt, "subagent_type": "diver"}
-    block = {"type": "tool_use", "id": call, "name": name, "input": arguments}
-    entries: list[Json] = [{"message": {"id": "msg_3", "content": [block]}, "type": "assistant"}]
-    evidence = draw(st.sets(st.sampled_from(["result", "text", "usage", "totals", "progress"])))
-    if draw(st.booleans()):
-        text = "All done."
-        if "text" in evidence:
-            text += f"\nagentId: {agent} (for resuming)"
-        if "usage" in evidence:
-            text += "\n<usage>total_tokens: 12\ntool_uses: 3\nduration_ms: 77</usage>"
-        if "progress" in evidence:
-            data = {"type": "agent_progress", "agentId": agent, "prompt": prompt}
-            entries.append(
-                {"type": "progress", "data": data, "parentToolUseID": call, "toolUseID": "agent_msg_1"}
-            )
-        content = draw(st.sampled_from([text, [text_block("Report"), text_block(text)]]))
-        extra: Json = {"status": "completed"}
-        if "result" in evidence:
-            extra["agentId"] = agent
-        if "totals" in evidence:
-            extra.update({"totalTokens": 40, "totalToolUseCount": 2, "totalDurationMs": 900})
-        result = {"tool_use_id": call, "type": "tool_result", "content": content}
-        entries.append(
-            {"type": "user", "message": {"role": "user", "content": [result]}, "toolUseResult": extra}
-        )
-    return entries
-
-
-@st.composite
-def sidechains(draw: Draw) -> list[Json]:
-    """Lines of an agent that ran inline, with or without its id, chained by their parents."""
-    number = draw(st.integers(0, 9))
-    prompt = draw(st.sampled_from(["count all nets", "sort the buoys by colour", "\n" + "mend " * 90]))
-    if draw(st.booleans()):
-        prompt = f'<teammate-message teammate_id="lead">{prompt}</teammate-message>'
-    uuids = [f"side-{number}-{step}" for step in range(3)]
-    entries: list[Json] = [
-        {
-            "type": "user",
-            "message": {"role": "user", "content": prompt},
-            "parentUuid": None,
-            "uuid": uuids[0],
-        },
-        {
-            "type": "assistant",
-            "message": {"content": [text_block("diving")]},
-            "parentUuid": uuids[0],
-            "uuid": uuids[1],
-        },
-        {
-            "type": "user",
-            "message": {"content": [draw(result_words)]},
-            "parentUuid": uuids[1],
-            "uuid": uuids[2],
-        },
-    ][: draw(st.integers(1, 3))]
-    agent = draw(st.sampled_from([None, None, "a1", "a2"]))
-    for entry in entries:
-        entry["isSidechain"] = True
-        if agent:
-            entry["agentId"] = agent
-    return entries
-
-
-def alone(entry: Json) -> list[Json]:
-    """A scene of one entry."""
-    return [entry]
-
-
-# How often each kind of scene comes. `one_of` would flatten its branches and lose the weights.
-SCENES: list[st.SearchStrategy[list[Json]]] = [
-    *[users().map(alone)] * 6,
-    *[assistants().map(alone)] * 5,
-    *[queue_operations().map(alone)] * 5,
-    *[queued_commands.map(alone)] * 2,
-    *[systems.map(alone)] * 2,
-    attachments.map(alone),
-    facts.map(alone),
-    *[noises.map(alone)] * 2,
-    unknowns.map(alone),
-    *[agent_work()] * 2,
-    sidechains(),
-]
-
-
-@st.composite
-def scenes(draw: Draw) -> list[Json]:
-    """Some entries that belong together."""
-    return draw(draw(st.sampled_from(SCENES)))
-
+__all__ = ["NOT_UTF8", "Json"]
 
 # ---------------------------------------------------------------- entries to bytes
+
+
+INVALID_BYTES = [
+    b"\xff", b"\xc0\xaf", b"\xe2\x82", b"\xed\xa0\x80", b"\xf0\x9f\x98", b"\x80\x80",
+]  # fmt: skip
 
 
 @dataclass
@@ -521,7 +71,7 @@ def encode(value: Any, style: Style, *, depth: int = 0) -> bytes:
     if isinstance(value, dict):
         members = list(value.items())
         if style.shuffle:
-            random.Random(style.shuffle + depth).shuffle(members)  # noqa: S311 - seeded on purpose
+            random.Random(style.shuffle + depth).shuffle(members)
         pairs = [
             encode_text(key, style, escape=style.escape_keys and key < "\ud800")
             + colon
@@ -537,7 +87,7 @@ def entry_lists(draw: Draw, *, max_scenes: int = 14) -> list[Json]:
     """The entries of a session, with the envelope that entries share."""
     # A drawn count and not a drawn list: lists come out much shorter than their largest size.
     count = draw(st.integers(1, max_scenes))
-    entries = [dict(entry) for _ in range(count) for entry in draw(scenes())]
+    entries = [dict(entry) for number in range(count) for entry in draw(scenes(number))]
     session = "s-1"
     for number, entry in enumerate(entries):
         if entry.get("type") in ("user", "assistant", "system", "attachment", "queue-operation", "progress"):
@@ -575,7 +125,7 @@ CLIENT_ORDER = [
 
 
 def as_the_client_writes(entry: Json) -> bytes:
-    """An entry in compact JSON whose first key is the client's, so that it can be found when glued to another."""
+    """An entry in compact JSON with the first key of the client, so that it is found when glued."""
     order = {key: position for position, key in enumerate(CLIENT_ORDER)}
     return encode(dict(sorted(entry.items(), key=lambda member: order.get(member[0], 99))), Style())
 
@@ -647,8 +197,8 @@ def agent_sessions(draw: Draw, id_: str) -> bytes:
         "parentUuid": None,
         "uuid": f"{id_}-0",
     }
-    talk = [[entry] for entry in draw(st.lists(assistants(), max_size=2))]
-    entries: list[Json] = [first, *(entry for scene in (*talk, draw(agent_work())) for entry in scene)]
+    number = int(id_[1:]) if id_[1:].isdigit() else 99
+    entries: list[Json] = [first, *draw(st.lists(assistants(), max_size=2)), *draw(agent_work(number))]
     for number, entry in enumerate(entries):
         entry.update({"isSidechain": True, "agentId": id_, "sessionId": "s-1", "uuid": f"{id_}-{number}"})
         entry["timestamp"] = f"2026-02-10T10:{number:02d}:00.000Z"

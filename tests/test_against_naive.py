@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import warnings
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-
 from tests import naive, strategies
 
 retell_fast = pytest.importorskip("retell_fast", exc_type=ImportError)
@@ -22,12 +22,32 @@ if TYPE_CHECKING:
 
 # What of the manifest depends on neither clock nor path nor file system.
 COMPARED = [
-    "agent", "client_messages_dropped", "compactions", "continued_in", "damaged_lines_total", "duplicates_dropped",
-    "entries", "images_not_extracted", "incomplete_tail", "last_prompt", "leaf_uuid", "main_signal_bytes",
-    "main_signal_tokens_estimate", "pr_links", "project_path", "queued_undelivered", "screenshots_extracted",
-    "session_ids", "sessions", "summaries", "title", "total_events", "total_signal_tokens_if_all_subagents",
-    "unknown_entries", "versions",
-]  # fmt: skip
+    "agent",
+    "client_messages_dropped",
+    "compactions",
+    "continued_in",
+    "damaged_lines_total",
+    "duplicates_dropped",
+    "entries",
+    "images_not_extracted",
+    "incomplete_tail",
+    "last_prompt",
+    "leaf_uuid",
+    "main_signal_bytes",
+    "main_signal_tokens_estimate",
+    "pr_links",
+    "project_path",
+    "queued_undelivered",
+    "screenshots_extracted",
+    "session_ids",
+    "sessions",
+    "summaries",
+    "title",
+    "total_events",
+    "total_signal_tokens_if_all_subagents",
+    "unknown_entries",
+    "versions",
+]
 SOURCE_COMPARED = ["bytes", "lines", "first_timestamp", "last_timestamp"]
 
 
@@ -66,7 +86,9 @@ def assert_equal(product: tuple[list[Json], Json] | None, twin: tuple[list[Json]
     for key in SOURCE_COMPARED:
         assert (key, manifest["source"][key]) == (key, expected["source"][key])
     assert places(manifest["damaged_lines"]) == places(expected["damaged_lines"])
-    agents = [{key: value for key, value in agent.items() if key != "file"} for agent in manifest["subagents"]]
+    agents = [
+        {key: value for key, value in agent.items() if key != "file"} for agent in manifest["subagents"]
+    ]
     assert agents == expected["subagents"]
     # Without their events they are not listed apart.
     if manifest["unlinked_subagents"]:
@@ -82,7 +104,7 @@ def test_property_drawn_sessions(data: bytes) -> None:
 
 
 @given(strategies.sessions(), st.booleans())
-def test_property_drawn_sessions_with_inline_agents(data: bytes, include_subagents: bool) -> None:  # noqa: FBT001
+def test_property_sessions_with_inline_agents(data: bytes, include_subagents: bool) -> None:  # noqa: FBT001
     product = parse(data, include_subagents=include_subagents)
     assert_equal(product, naive.parse(data, include_subagents=include_subagents))
 
@@ -165,8 +187,10 @@ def test_what_is_known_of_the_real_transcripts(samples: list[Path]) -> None:
 def shuffled(line: bytes, seed: int) -> bytes:
     """The line with the members of its root in another order."""
     entry = json.loads(line)
+    if not isinstance(entry, dict):
+        return line
     members = list(entry.items())
-    random.Random(seed).shuffle(members)  # noqa: S311 - seeded on purpose
+    random.Random(seed).shuffle(members)
     return json.dumps(dict(members), separators=(",", ":"), ensure_ascii=False).encode(
         "utf-8", "surrogatepass"
     )
@@ -249,5 +273,5 @@ def test_property_flipped_bytes_cost_no_neighbour(entries: list[Json], data: st.
 
 @given(st.binary(max_size=200))
 def test_property_any_bytes_alone_are_an_answer_or_a_retell_error(data: bytes) -> None:
-    # A zstd frame is decompressed, and a broken one is an error of its own.
-    parse(data)
+    with contextlib.suppress(retell_fast.RetellError):
+        parse(data)

@@ -191,7 +191,7 @@ def test_help_goes_to_standard_output(terminal: Terminal, words: list[str]) -> N
         (["parse"], "SESSION"),
         (["parse", "x", "--strict", "--allow-unknown"], "not allowed with"),
         (["parse", "x", "--stri"], "unrecognized"),
-        (["parse", "x", "--agent", "sailor"], "sailor"),
+        (["parse", str(DEMO), "--agent", "sailor"], "sailor"),
         (["preview", "0"], "0"),
         (["preview", "many"], "many"),
         (["preview", "--sort", "colour"], "colour"),

@@ -1,4 +1,4 @@
-"""Every hostile line that the events contract names, with the words and the damage expected of it written out."""
+"""Every hostile line that the events contract names, with the words and the damage expected of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
 from tests import naive
 
 try:
@@ -56,7 +55,7 @@ def user(text: str, uuid: str = "u") -> bytes:
 
 
 def assistant(text: str) -> bytes:
-    """An assistant record in the order of the client: the message, which has a type of its own, before the type."""
+    """An assistant record in the order of the client: the message, which has a type too, before the type."""
     message = {
         "id": "msg_1",
         "type": "message",
@@ -101,19 +100,41 @@ HI = user("hi")
 HALF = user("never finished")[:-30]
 HALF_NOISE = NOISE[:-25]
 
+AT_A_MEMBER = HALF.rpartition(b",")[0]
+IN_WORDS = HALF.partition(b"finished")[0] + b"so,"
+IN_A_LIST = b'{"type":"user","message":{"content":['
+AT_A_VALUE = b'{"type":"user","message":'
+IN_NOISE = b'{"type":"mode","mode":'
+ENDLESS = b'{"type":"user","x":' + b"[" * DEPTH
+
 CASES = [
     # -- NUL runs
     Case("NULs before a record", b"\0\0\0" + HI, ["hi"], [("nul_bytes", b"\0\0\0", True)]),
     Case("NULs after a record", HI + b"\0\0", ["hi"], [("nul_bytes", b"\0\0", True)]),
     Case(
-        "NULs on both sides", b"\0" + HI + b"\0\0", ["hi"], [("nul_bytes", b"\0", True), ("nul_bytes", b"\0\0", True)]
+        "NULs on both sides",
+        b"\0" + HI + b"\0\0",
+        ["hi"],
+        [("nul_bytes", b"\0", True), ("nul_bytes", b"\0\0", True)],
     ),
     Case("only NULs", b"\0" * 9, [], [("nul_bytes", b"\0" * 9, False)]),
     Case("NULs before noise", b"\0\0" + NOISE, [], [("nul_bytes", b"\0\0", True)]),
     # -- joined records
-    Case("two records joined", HI + assistant("ho"), ["hi", "ho"], [("joined_records", assistant("ho"), True)]),
-    Case("two records joined with blanks", HI + b"  " + user("ho"), ["hi", "ho"], [("joined_records", user("ho"), True)]),
-    Case("two records joined with NULs", HI + b"\0\0" + user("ho"), ["hi", "ho"], [("joined_records", user("ho"), True)]),
+    Case(
+        "two records joined", HI + assistant("ho"), ["hi", "ho"], [("joined_records", assistant("ho"), True)]
+    ),
+    Case(
+        "two records joined with blanks",
+        HI + b"  " + user("ho"),
+        ["hi", "ho"],
+        [("joined_records", user("ho"), True)],
+    ),
+    Case(
+        "two records joined with NULs",
+        HI + b"\0\0" + user("ho"),
+        ["hi", "ho"],
+        [("joined_records", user("ho"), True)],
+    ),
     Case("noise joined with words", NOISE + HI, ["hi"], [("joined_records", HI, True)]),
     Case("words joined with noise", HI + NOISE, ["hi"], [("joined_records", NOISE, True)]),
     Case("a fact joined with words", PR_LINK + HI, ["hi"], [("joined_records", HI, True)]),
@@ -125,21 +146,30 @@ CASES = [
     ),
     # -- a truncated record glued to a whole one
     Case("cut in the words", HALF[:-10] + HI, ["hi"], [("truncated_record", HALF[:-10], True)]),
-    Case("cut between members", HALF.rpartition(b",")[0] + HI, ["hi"], [("truncated_record", HALF.rpartition(b",")[0], True)]),
-    Case("cut after a comma", HALF.rpartition(b",")[0] + b"," + HI, ["hi"], [("truncated_record", HALF.rpartition(b",")[0] + b",", True)]),
-    Case("cut after a colon", b'{"type":"user","message":' + HI, ["hi"], [("truncated_record", b'{"type":"user","message":', True)]),
-    Case("cut in a list", b'{"type":"user","message":{"content":[' + HI, ["hi"], [("truncated_record", b'{"type":"user","message":{"content":[', True)]),
-    Case("cut in words that end with a comma", HALF.partition(b"finished")[0] + b"so," + HI, ["hi"], [("truncated_record", HALF.partition(b"finished")[0] + b"so,", True)]),
+    Case("cut between members", AT_A_MEMBER + HI, ["hi"], [("truncated_record", AT_A_MEMBER, True)]),
+    Case(
+        "cut after a comma", AT_A_MEMBER + b"," + HI, ["hi"], [("truncated_record", AT_A_MEMBER + b",", True)]
+    ),
+    Case("cut after a colon", AT_A_VALUE + HI, ["hi"], [("truncated_record", AT_A_VALUE, True)]),
+    Case("cut in a list", IN_A_LIST + HI, ["hi"], [("truncated_record", IN_A_LIST, True)]),
+    Case("cut in words that end with a comma", IN_WORDS + HI, ["hi"], [("truncated_record", IN_WORDS, True)]),
     Case("cut after one letter of a key", b'{"p' + HI, ["hi"], [("truncated_record", b'{"p', True)]),
     Case("cut after the brace", b"{" + HI, ["hi"], [("truncated_record", b"{", True)]),
     Case("half a snapshot glued to words", HALF_NOISE + HI, ["hi"], [("truncated_record", HALF_NOISE, True)]),
     Case("half a link glued to words", PR_LINK[:40] + HI, ["hi"], [("truncated_record", PR_LINK[:40], True)]),
-    Case("half a snapshot cut after a colon", b'{"type":"mode","mode":' + HI, ["hi"], [("truncated_record", b'{"type":"mode","mode":', True)]),
-    Case("half a record glued to half a record glued to words", HALF + HALF_NOISE + HI, ["hi"], [("truncated_record", HALF, True), ("truncated_record", HALF_NOISE, True)]),
+    Case("half a snapshot cut after a colon", IN_NOISE + HI, ["hi"], [("truncated_record", IN_NOISE, True)]),
+    Case(
+        "half a record glued to half a record glued to words",
+        HALF + HALF_NOISE + HI,
+        ["hi"],
+        [("truncated_record", HALF, True), ("truncated_record", HALF_NOISE, True)],
+    ),
     Case("rubbish glued to words", b"odd" + HI, ["hi"], [("truncated_record", b"odd", True)]),
-    Case("words, rubbish, words", HI + b"odd" + user("ho"), ["hi", "ho"], [("truncated_record", b"odd", True)]),
-    # The cut leaves an open string: the quotes of the glued record then close what they should open, and braces in
-    # its words look like structure.
+    Case(
+        "words, rubbish, words", HI + b"odd" + user("ho"), ["hi", "ho"], [("truncated_record", b"odd", True)]
+    ),
+    # The cut leaves an open string: the quotes of the glued record then close what they should open, and its
+    # words look like structure.
     Case(
         "cut in a string, braces in the words glued to it",
         b'{"parentUuid":null,"message":{"content":"not' + user("}}}} done"),
@@ -164,36 +194,78 @@ CASES = [
     Case("null", b"null", [], [("not_an_object", b"null", False)]),
     # -- what is no damage
     Case("a record nested in noise", PROGRESS),
-    Case("a record nested in words", entry(type="user", message={"content": "out"}, x={"parentUuid": None, "type": "user"}), ["out"]),
-    Case("a record nested last", b'{"type":"user","message":{"content":"out"},"x":{"type":"user","message":{"content":"in"}}}', ["out"]),
-    Case("a record spelled out in words", user('{"parentUuid":null,"type":"user"}{"type":"user"}'), ['{"parentUuid":null,"type":"user"}{"type":"user"}']),
+    Case(
+        "a record nested in words",
+        entry(type="user", message={"content": "out"}, x={"parentUuid": None, "type": "user"}),
+        ["out"],
+    ),
+    Case(
+        "a record nested last",
+        b'{"type":"user","message":{"content":"out"},"x":{"type":"user","message":{"content":"in"}}}',
+        ["out"],
+    ),
+    Case(
+        "a record spelled out in words",
+        user('{"parentUuid":null,"type":"user"}{"type":"user"}'),
+        ['{"parentUuid":null,"type":"user"}{"type":"user"}'],
+    ),
     Case("a blank line", b" \t\r\n\r\n" + HI, ["hi"]),
     Case("a carriage return", HI + b"\r", ["hi"]),
     Case("blanks around", b"\t " + HI + b"  ", ["hi"]),
     # -- types and keys
-    Case("the type before the message", b'{"type":"user","message":{"role":"assistant","content":"hi"}}', ["hi"]),
-    Case("the type after the message", b'{"message":{"type":"assistant","role":"assistant","content":"hi"},"type":"user"}', ["hi"]),
+    Case(
+        "the type before the message",
+        b'{"type":"user","message":{"role":"assistant","content":"hi"}}',
+        ["hi"],
+    ),
+    Case(
+        "the type after the message",
+        b'{"message":{"type":"assistant","role":"assistant","content":"hi"},"type":"user"}',
+        ["hi"],
+    ),
     Case("a role is no type", b'{"type":"api-request-blob","message":{"role":"user","content":"hi"}}'),
     Case("a nested type is no type", b'{"x":{"type":"user"},"message":{"content":"hi"}}', unknown=["(none)"]),
     Case("an escaped key", b'{"t\\u0079pe":"user","message":{"cont\\u0065nt":"hi"}}', ["hi"]),
     Case("an escaped type", b'{"type":"\\u0075ser","message":{"content":"hi"}}', ["hi"]),
     Case("an escaped type of noise", b'{"type":"\\u0070rogress","message":{"content":"hi"}}'),
-    Case("spaced JSON", b'{ "type" : "user" , "message" : { "content" : [ { "type" : "text" , "text" : "hi" } ] } }', ["hi"]),
+    Case(
+        "spaced JSON",
+        b'{ "type" : "user" , "message" : { "content" : [ { "type" : "text" , "text" : "hi" } ] } }',
+        ["hi"],
+    ),
     Case("spaced noise", b'{ "data" : { "type" : "user" } , "type" : "progress" }'),
-    Case("the first of two types counts", b'{"type":"user","message":{"content":"hi"},"type":"progress"}', ["hi"]),
-    Case("the first of two noise types counts", b'{"type":"progress","message":{"content":"hi"},"type":"user"}'),
-    Case("the first of two messages counts", b'{"type":"user","message":{"content":"hi"},"message":{"content":"ho"}}', ["hi"]),
-    Case("an unknown type", b'{"type":"kraken","message":{"role":"user","content":"hi"}}', unknown=["kraken"]),
+    Case(
+        "the first of two types counts",
+        b'{"type":"user","message":{"content":"hi"},"type":"progress"}',
+        ["hi"],
+    ),
+    Case(
+        "the first of two noise types counts", b'{"type":"progress","message":{"content":"hi"},"type":"user"}'
+    ),
+    Case(
+        "the first of two messages counts",
+        b'{"type":"user","message":{"content":"hi"},"message":{"content":"ho"}}',
+        ["hi"],
+    ),
+    Case(
+        "an unknown type", b'{"type":"kraken","message":{"role":"user","content":"hi"}}', unknown=["kraken"]
+    ),
     Case("a type that is no string", b'{"type":["user"],"message":{"content":"hi"}}', unknown=["(none)"]),
     Case("a very long type", b'{"type":"' + b"k" * 5000 + b'"}', unknown=["k" * 100]),
     # -- strings
     Case("U+2028, U+2029 and U+0085", user("a\u2028b\u2029c\x85d"), ["a\u2028b\u2029c\x85d"]),
     Case("a lone high surrogate", b'{"type":"user","message":{"content":"a\\ud83d b"}}', ["a\ufffd b"]),
     Case("a lone low surrogate", b'{"type":"user","message":{"content":"a\\ude00b"}}', ["a\ufffdb"]),
-    Case("two high surrogates and a low one", b'{"type":"user","message":{"content":"\\ud83d\\ud83d\\ude00"}}', ["\ufffd\U0001f600"]),
+    Case(
+        "two high surrogates and a low one",
+        b'{"type":"user","message":{"content":"\\ud83d\\ud83d\\ude00"}}',
+        ["\ufffd\U0001f600"],
+    ),
     Case("a surrogate at the end", b'{"type":"user","message":{"content":"a\\uD83D"}}', ["a\ufffd"]),
     Case("an escaped pair", b'{"type":"user","message":{"content":"\\uD83D\\uDE00"}}', ["\U0001f600"]),
-    Case("an escaped backslash before ud83d", b'{"type":"user","message":{"content":"\\\\ud83d"}}', ["\\ud83d"]),
+    Case(
+        "an escaped backslash before ud83d", b'{"type":"user","message":{"content":"\\\\ud83d"}}', ["\\ud83d"]
+    ),
     Case("three backslashes", b'{"type":"user","message":{"content":"\\\\\\ud83d"}}', ["\\\ufffd"]),
     Case("an escaped NUL", b'{"type":"user","message":{"content":"a\\u0000b"}}', ["a\0b"]),
     Case("a raw tab in a string", b'{"type":"user","message":{"content":"a\tb"}}', ["a\tb"]),
@@ -203,16 +275,36 @@ CASES = [
         ["a\ufffd\ufffd\ufffdb\ufffd"],
         [("invalid_utf8", b'{"type":"user","message":{"content":"a\xff\xc0\xafb\xe2\x82"}}', True)],
     ),
-    Case("bytes that are no UTF-8 where nobody looks", b'{"type":"user","message":{"content":"hi"},"x":"\xff"}', ["hi"]),
+    Case(
+        "bytes that are no UTF-8 where nobody looks",
+        b'{"type":"user","message":{"content":"hi"},"x":"\xff"}',
+        ["hi"],
+    ),
     Case("bytes that are no UTF-8 in noise", b'{"type":"progress","x":"\xff"}'),
     # -- depth and size
     Case("deep nesting in noise", b'{"type":"progress","data":' + DEEP + b"}"),
     Case("deep nesting before the type of noise", b'{"data":' + DEEP_OBJECT + b',"type":"progress"}'),
-    Case("deep nesting in a tool result", b'{"type":"user","message":{"content":[{"type":"text","text":"hi"},{"type":"tool_result","content":' + DEEP + b"}]}}", ["hi"]),
-    Case("deep objects in a tool result", b'{"type":"user","message":{"content":[{"type":"text","text":"hi"},{"type":"tool_result","content":[' + DEEP_OBJECT + b"]}]}}", ["hi"]),
-    Case("deep nesting in toolUseResult", b'{"type":"user","message":{"content":"hi"},"toolUseResult":' + DEEP + b"}", ["hi"]),
+    Case(
+        "deep nesting in a tool result",
+        b'{"type":"user","message":{"content":[{"type":"text","text":"hi"},{"type":"tool_result","content":'
+        + DEEP
+        + b"}]}}",
+        ["hi"],
+    ),
+    Case(
+        "deep objects in a tool result",
+        b'{"type":"user","message":{"content":[{"type":"text","text":"hi"},{"type":"tool_result","content":['
+        + DEEP_OBJECT
+        + b"]}]}}",
+        ["hi"],
+    ),
+    Case(
+        "deep nesting in toolUseResult",
+        b'{"type":"user","message":{"content":"hi"},"toolUseResult":' + DEEP + b"}",
+        ["hi"],
+    ),
     Case("deep nesting as the root", DEEP, [], [("not_an_object", DEEP, False)]),
-    Case("deep nesting that never ends", b'{"type":"user","x":' + b"[" * DEPTH, [], [("invalid_json", b'{"type":"user","x":' + b"[" * DEPTH, False)]),
+    Case("deep nesting that never ends", ENDLESS, [], [("invalid_json", ENDLESS, False)]),
     Case("five megabytes of words", user("x" * 5_000_000), ["x" * 5_000_000]),
     Case("five megabytes of noise", b'{"type":"progress","data":"' + b"x" * 5_000_000 + b'"}'),
     Case("five megabytes of quotes", user('"' * 2_500_000), ['"' * 2_500_000]),
@@ -221,7 +313,7 @@ CASES = [
     Case("a content that is no list", b'{"type":"user","message":{"content":7}}'),
     Case("no message", b'{"type":"assistant"}'),
     Case("blocks that are no objects", b'{"type":"user","message":{"content":["hi",7,null,[],{}]}}', ["hi"]),
-]  # fmt: skip
+]
 
 BEFORE, BEHIND = user("before", "n"), user("behind", "n")
 
@@ -258,7 +350,7 @@ class Ending:
     """What stands behind the last line end, and what comes of it."""
 
     name: str
-    bytes: bytes
+    text: bytes
     says: list[str] = field(default_factory=list)
     tail: bytes | None = None
     damage: list[tuple[str, bytes, bool]] = field(default_factory=list)
@@ -283,7 +375,7 @@ ENDINGS = [
 @pytest.mark.parametrize("read", READERS)
 @pytest.mark.parametrize("ending", [pytest.param(ending, id=ending.name) for ending in ENDINGS])
 def test_a_last_line_without_its_end(ending: Ending, read: Callable[[bytes], Reading]) -> None:
-    data = BEFORE + b"\n" + ending.bytes
+    data = BEFORE + b"\n" + ending.text
     events, manifest = read(data)
     assert [event["says"] for event in events] == ["before", *ending.says]
     assert reported(data, manifest) == ending.damage

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from tests import strategies
 
 simdjson = pytest.importorskip("simdjson")
@@ -58,7 +57,10 @@ ANCHOR = b'{"type":"user","uuid":"anchor","message":{"content":"somebody speaks"
 
 @given(strategies.sessions(with_damage=False))
 def test_property_drawn_lines_are_of_the_type_that_simdjson_reads(data: bytes) -> None:
-    lines = [line for line in data.split(b"\n") if read_by_simdjson(line) is not None]
+    # A byte-order mark is one only at the beginning of a file.
+    lines = [
+        line for line in data.removeprefix(b"\xef\xbb\xbf").split(b"\n") if read_by_simdjson(line) is not None
+    ]
     expected = Counter(type_of(read_by_simdjson(line)) for line in lines) + Counter(["user"])
     manifest = conversation_of(ANCHOR + b"\n".join(lines) + b"\n").manifest
     assert {kind: entry["count"] for kind, entry in manifest["entries"].items()} == expected
@@ -72,14 +74,8 @@ said = st.text(
 )
 
 
-@given(
-    st.lists(said.filter(str.strip), min_size=1, max_size=6),
-    st.sampled_from([st.just(strategies.Style()), strategies.styles]),
-    st.data(),
-)
-def test_property_words_are_those_that_simdjson_reads(
-    texts: list[str], styles: Any, data: st.DataObject
-) -> None:
+@given(st.lists(said.filter(str.strip), min_size=1, max_size=6), st.data())
+def test_property_words_are_those_that_simdjson_reads(texts: list[str], data: st.DataObject) -> None:
     texts = [text.replace(strategies.NOT_UTF8, "x") for text in texts]
     lines = [
         strategies.encode(

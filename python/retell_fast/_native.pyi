@@ -5,6 +5,27 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Literal, Protocol, final, overload, type_check_only
 
+__all__ = [
+    "AmbiguousSessionError",
+    "Conversation",
+    "DamagedInputWarning",
+    "Event",
+    "Events",
+    "InvalidInputError",
+    "NoConversationError",
+    "Preview",
+    "RetellError",
+    "RetellWarning",
+    "Screenshot",
+    "SessionNotFoundError",
+    "SubagentRef",
+    "UnknownEntryTypeError",
+    "UnknownEntryTypeWarning",
+    "__version__",
+    "discover",
+    "parse",
+]
+
 __version__: str
 """The version of the package, such as "0.1.0"."""
 
@@ -86,7 +107,10 @@ class Conversation:
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """What is known of the whole conversation, as in manifest.json (see `schema("manifest")`)."""
+        """What is known of the whole conversation, as in manifest.json (see `schema("manifest")`).
+
+        It is one dictionary, made when first asked for. Changing it does not change what `write` writes.
+        """
 
     @property
     def assets(self) -> list[str]:
@@ -334,11 +358,11 @@ class Preview:
 
     @property
     def score(self) -> int:
-        """How good a story the session promises, from 0 to 100."""
+        """How good a story the session promises: the sum of the points in `reasons`, from -5 to 9."""
 
     @property
     def reasons(self) -> list[str]:
-        """Why it has that score, the weightiest first."""
+        """Why it has that score, each with its points, such as "+2 3 subagents"."""
 
     def to_dict(self) -> dict[str, Any]:
         """Gives all of the above as a dictionary that JSON can hold."""

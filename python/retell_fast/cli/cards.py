@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MOST_TOOLS = 4
 """How many tools a card names."""
 
-GOOD_STORY, FAIR_STORY = 70, 40
+GOOD_STORY, FAIR_STORY = 5, 2
 """Scores from which a card shows its score in green, or in yellow."""
 
 

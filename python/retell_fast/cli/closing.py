@@ -35,12 +35,14 @@ def summary(conversation: Conversation, *, warnings: int, duration: float) -> st
         f"{counted(manifest['total_events'], 'event')} ({', '.join(voices)})",
         f"signal {share(manifest['signal_ratio'])} of {size(manifest['source']['bytes'])}",
         counted(manifest["sessions"], "session"),
-        counted(len(manifest["subagents"]), "subagent"),
-        counted(manifest["screenshots_extracted"], "screenshot"),
-        counted(warnings, "warning"),
-        seconds(duration),
     ]
-    return " · ".join(parts)
+    rest = {
+        "subagent": len(manifest["subagents"]),
+        "screenshot": manifest["screenshots_extracted"],
+        "warning": warnings,
+    }
+    parts += [counted(count, noun) for noun, count in rest.items() if count]
+    return " · ".join([*parts, seconds(duration)])
 
 
 def notes(manifest: dict[str, Any]) -> list[str]:

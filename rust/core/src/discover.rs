@@ -295,6 +295,10 @@ const PLAIN_TOOLS: [&str; 12] = [
     "Bash", "BashOutput", "Edit", "Glob", "Grep", "KillShell", "LS", "MultiEdit", "NotebookEdit", "Read", "TodoWrite", "Write",
 ];
 
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 fn score(preview: &mut Preview) {
     let megabytes = preview.size as f64 / 1e6;
     let mut add = |points: i64, reason: String| {
@@ -302,15 +306,15 @@ fn score(preview: &mut Preview) {
         preview.reasons.push(format!("{points:+} {reason}"));
     };
     match preview.human_messages {
-        count @ 15.. => add(3, format!("{count} human messages")),
-        count @ ..5 => add(-2, format!("only {count} human messages")),
-        count => add(1, format!("{count} human messages")),
+        count @ 15.. => add(3, counted(count, "human message")),
+        count @ ..5 => add(-2, format!("only {}", counted(count, "human message"))),
+        count => add(1, counted(count, "human message")),
     }
     if preview.subagents > 0 {
-        add(2, format!("{} subagents", preview.subagents));
+        add(2, counted(preview.subagents, "subagent"));
     }
     if preview.sessions > 1 {
-        add(1, format!("{} sessions", preview.sessions));
+        add(1, counted(preview.sessions, "session"));
     }
     if preview.continuation {
         add(1, "goes on from a conversation before".to_owned());
@@ -318,7 +322,7 @@ fn score(preview: &mut Preview) {
     if megabytes > 5.0 {
         add(1, format!("{megabytes:.1} MB"));
     } else if megabytes < 0.1 {
-        add(-3, format!("only {:.0} KB", preview.size as f64 / 1e3));
+        add(-3, format!("only {:.0} kB", preview.size as f64 / 1e3));
     }
     let special: Vec<_> = preview.tools.iter().map(|(name, _)| name).filter(|name| !PLAIN_TOOLS.contains(&name.as_str())).cloned().collect();
     if !special.is_empty() {

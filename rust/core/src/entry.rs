@@ -127,13 +127,19 @@ struct Field {
 pub struct Fields<'a> {
     record: &'a [u8],
     found: &'a [Field],
+    /// Whether a key is written with escapes, which no known writer does.
+    escaped_keys: bool,
 }
 
 impl<'a> Fields<'a> {
     /// The value of the first member called `name`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Value<'a>> {
-        let field = self.found.iter().find(|field| json::key_is(&self.record[field.key.clone()], name))?;
+        let is_named = |field: &&Field| {
+            let key = &self.record[field.key.clone()];
+            key == name.as_bytes() || (self.escaped_keys && json::key_is(key, name))
+        };
+        let field = self.found.iter().find(is_named)?;
         Some(Value::new(&self.record[field.value.clone()]))
     }
 }
@@ -208,7 +214,8 @@ impl LineEntries {
             });
             return;
         }
-        LineReading { line, bytes: line.bytes, agent, records, fields: &mut self.fields, starts: &self.starts }.run();
+        let fields = &mut self.fields;
+        LineReading { line, bytes: line.bytes, agent, records, fields, starts: &self.starts, escaped_keys: false }.run();
     }
 }
 
@@ -220,6 +227,8 @@ struct LineReading<'r> {
     records: &'r mut dyn Records,
     fields: &'r mut Vec<Field>,
     starts: &'r [Finder<'static>; 2],
+    /// Whether a key of the record being read is written with escapes.
+    escaped_keys: bool,
 }
 
 impl LineReading<'_> {
@@ -338,6 +347,7 @@ impl LineReading<'_> {
         let record = &self.bytes[at..];
         let Some(mut members) = Members::open(record, 0) else { return Reading::Broken };
         let mut awaited = Some("type");
+        self.escaped_keys = false;
         loop {
             let key = match members.key() {
                 Err(_) => return Reading::Broken,
@@ -347,11 +357,12 @@ impl LineReading<'_> {
             let Ok(value) = members.value() else { return Reading::Broken };
             let key_start = key.as_ptr() as usize - record.as_ptr() as usize;
             let value_start = members.at() - value.raw().len();
+            self.escaped_keys |= memchr::memchr(b'\\', key).is_some();
             self.fields.push(Field { key: key_start..key_start + key.len(), value: value_start..members.at() });
             if !awaited.is_some_and(|name| json::key_is(key, name)) {
                 continue;
             }
-            let fields = Fields { record, found: self.fields };
+            let fields = Fields { record, found: self.fields, escaped_keys: self.escaped_keys };
             let settled = match kind.take() {
                 None => match value.text() {
                     None => Kind { name: "(none)".to_owned(), class: Class::Unknown },
@@ -376,7 +387,7 @@ impl LineReading<'_> {
         if let Some(known) = kind
             && matches!(known.class, Class::Await(_))
         {
-            known.class = self.agent.classify(&known.name, &Fields { record, found: self.fields }, true);
+            known.class = self.agent.classify(&known.name, &Fields { record, found: self.fields, escaped_keys: self.escaped_keys }, true);
         }
         Reading::Whole(at + members.at())
     }
@@ -390,7 +401,11 @@ impl LineReading<'_> {
             _ => false,
         };
         if wanted {
-            let fields = Fields { record: &self.bytes[at..end], found: self.fields };
+            let fields = Fields {
+                record: &self.bytes[at..end],
+                found: self.fields,
+                escaped_keys: self.escaped_keys,
+            };
             self.records.entry(&Entry { kind: &kind.name, place, fields }, kind.class);
         }
     }

@@ -1,15 +1,34 @@
 //! Where bytes come from: a path, standard input, bytes in memory or any reader; `.zst` is decompressed on the way.
 //!
-//! The only file that touches the operating system for reading transcripts.
+//! The only file that touches the operating system for reading transcripts. Large files and pipes are read by a
+//! second thread, some blocks ahead: copying out of the page cache is a third of the bill otherwise, and whoever
+//! waits for a pipe can still be interrupted. A memory map is not used: a session file may be truncated while it is
+//! read, and a map of it then kills the process.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, channel, sync_channel};
+use std::thread;
+use std::time::Duration;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The first bytes of every zstd frame (RFC 8878, section 3.1.1).
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
+
+/// How much is asked for at a time. Larger blocks leave the second-level cache and cost more than the fewer calls
+/// save.
+pub const BLOCK: usize = 256 * 1024;
+
+/// Blocks that are read ahead at the most.
+const BLOCKS_AHEAD: usize = 4;
+
+/// Files up to this size are read without a second thread: starting it would take longer.
+const SMALL: u64 = 1024 * 1024;
+
+/// How long a wait for a block lasts before it is asked whether to go on.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// What to read.
 pub enum Source {
@@ -23,13 +42,20 @@ pub enum Source {
     Reader(Box<dyn Read + Send>, Option<u64>),
 }
 
-/// An opened source: plain bytes, whatever they were stored as.
+/// An opened source: blocks of plain bytes, whatever they were stored as.
 pub struct Input {
-    reader: Box<dyn Read + Send>,
+    blocks: Blocks,
     /// Bytes that will be read at the most, when that is known beforehand.
     size: Option<u64>,
     /// The path, for messages.
     path: PathBuf,
+}
+
+enum Blocks {
+    /// Read when asked for, by the thread that asks.
+    Here(Box<dyn Read + Send>),
+    /// Read ahead by another thread, which takes spent blocks back.
+    Ahead { filled: Receiver<io::Result<Vec<u8>>>, spent: SyncSender<Vec<u8>> },
 }
 
 impl Input {
@@ -37,42 +63,129 @@ impl Input {
     /// which is still being written gives a result that belongs to one moment.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Io`] when the file cannot be opened or its first bytes not be read.
+    /// [`ErrorKind::Io`] when the file cannot be opened or its first bytes not be read.
     pub fn open(source: Source) -> Result<Self> {
-        let (reader, size, path): (Box<dyn Read + Send>, _, _) = match source {
+        match source {
             Source::Path(path) => {
                 let (file, size) = open_file(&path).map_err(|error| Error::os(error, &path))?;
-                match size {
-                    Some(size) => (Box::new(file.take(size)), Some(size), path),
-                    None => (Box::new(file), None, path),
-                }
+                let ahead = size.is_none_or(|size| size > SMALL);
+                // A pipe or a device has no size to hold it to.
+                let reader: Box<dyn Read + Send> = match size {
+                    Some(size) => Box::new(file.take(size)),
+                    None => Box::new(file),
+                };
+                Self::of(reader, size, ahead, path)
             }
-            Source::Stdin => (Box::new(io::stdin()), None, PathBuf::from("standard input")),
+            Source::Stdin => Self::of(Box::new(io::stdin()), None, true, PathBuf::from("standard input")),
             Source::Bytes(bytes) => {
                 let size = bytes.len() as u64;
-                (Box::new(Cursor::new(bytes)), Some(size), PathBuf::from("bytes"))
+                Self::of(Box::new(Cursor::new(bytes)), Some(size), false, PathBuf::from("bytes"))
             }
-            Source::Reader(reader, size) => (reader, size, PathBuf::from("file object")),
-        };
-        decompressed(reader, size, &path).map_err(|error| Error::os(error, &path))
+            // A foreign object is only ever used on the caller's own thread.
+            Source::Reader(reader, size) => Self::of(reader, size, false, PathBuf::from("file object")),
+        }
     }
 
-    /// Bytes that will be read at the most; `None` for pipes and compressed input.
+    fn of(reader: Box<dyn Read + Send>, size: Option<u64>, ahead: bool, path: PathBuf) -> Result<Self> {
+        if ahead {
+            return Ok(Self { blocks: read_ahead(reader), size, path });
+        }
+        let (reader, compressed) = decompressed(reader).map_err(|error| Error::os(error, &path))?;
+        Ok(Self { blocks: Blocks::Here(reader), size: size.filter(|_| !compressed), path })
+    }
+
+    /// Bytes that will be read at the most; `None` for pipes and small compressed input.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
         self.size
     }
 
-    /// Reads into `buffer`, like [`Read::read`], but is not interrupted by signals.
+    /// The next block, never empty; `None` at the end. `spent` is a block that is no longer needed, to be filled
+    /// again. While there is nothing to give, `wait` is asked every now and then whether to go on.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Io`], with the path.
-    pub fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
+    /// [`ErrorKind::Io`], with the path; [`ErrorKind::Stopped`] when `wait` says so.
+    pub fn next_block(&mut self, spent: Vec<u8>, wait: &mut dyn FnMut() -> bool) -> Result<Option<Vec<u8>>> {
+        let block = match &mut self.blocks {
+            Blocks::Here(reader) => read_block(reader, spent),
+            Blocks::Ahead { filled, spent: back } => {
+                // The reader may have ended already and need no more blocks.
+                let _ = back.try_send(spent);
+                match next_filled(filled, wait)? {
+                    Some(block) => block,
+                    None => return Ok(None),
+                }
+            }
+        };
+        let block = block.map_err(|error| Error::os(error, &self.path))?;
+        Ok((!block.is_empty()).then_some(block))
+    }
+}
+
+fn next_filled(
+    filled: &Receiver<io::Result<Vec<u8>>>,
+    wait: &mut dyn FnMut() -> bool,
+) -> Result<Option<io::Result<Vec<u8>>>> {
+    match filled.try_recv() {
+        Ok(block) => return Ok(Some(block)),
+        Err(TryRecvError::Disconnected) => return Ok(None),
+        Err(TryRecvError::Empty) => {}
+    }
+    loop {
+        match filled.recv_timeout(PATIENCE) {
+            Ok(block) => return Ok(Some(block)),
+            Err(RecvTimeoutError::Disconnected) => return Ok(None),
+            Err(RecvTimeoutError::Timeout) => {
+                if !wait() {
+                    return Err(Error::new(ErrorKind::Stopped, "stopped"));
+                }
+            }
+        }
+    }
+}
+
+/// Starts a thread that reads. It is not waited for: when the blocks are no longer wanted it ends with its next
+/// one, and if it never gets one (a pipe nobody writes to) it is of no harm.
+fn read_ahead(reader: Box<dyn Read + Send>) -> Blocks {
+    let (give, filled) = sync_channel(BLOCKS_AHEAD);
+    let (spent, take_back) = sync_channel::<Vec<u8>>(BLOCKS_AHEAD + 2);
+    let work = move || {
+        let mut reader = match decompressed(reader) {
+            Ok((reader, _)) => reader,
+            Err(error) => {
+                let _ = give.send(Err(error));
+                return;
+            }
+        };
         loop {
-            match self.reader.read(buffer) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Error::os(error, &self.path)),
-                Ok(count) => return Ok(count),
+            let block = read_block(&mut reader, take_back.try_recv().unwrap_or_default());
+            let last = !matches!(&block, Ok(block) if !block.is_empty());
+            if give.send(block).is_err() || last {
+                return;
+            }
+        }
+    };
+    match thread::Builder::new().name("retell-read".to_owned()).spawn(work) {
+        Ok(_) => Blocks::Ahead { filled, spent },
+        Err(error) => {
+            // No thread to be had: say so as a failed read.
+            let (give, filled) = channel();
+            let _ = give.send(Err(error));
+            Blocks::Ahead { filled, spent }
+        }
+    }
+}
+
+/// Fills `block` with one read. Empty at the end.
+fn read_block(reader: &mut dyn Read, mut block: Vec<u8>) -> io::Result<Vec<u8>> {
+    block.resize(BLOCK, 0);
+    loop {
+        match reader.read(&mut block) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+            Ok(count) => {
+                block.truncate(count);
+                return Ok(block);
             }
         }
     }
@@ -84,20 +197,14 @@ fn open_file(path: &Path) -> io::Result<(File, Option<u64>)> {
     if metadata.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
-    // A pipe or a device has no size to hold it to.
     Ok((file, metadata.is_file().then(|| metadata.len())))
 }
 
-/// Looks at the first bytes: they tell zstd more surely than a file name does.
-fn decompressed(mut reader: Box<dyn Read + Send>, size: Option<u64>, path: &Path) -> io::Result<Input> {
+/// Looks at the first bytes: they tell zstd more surely than a file name does. Says whether it was.
+fn decompressed(mut reader: Box<dyn Read + Send>) -> io::Result<(Box<dyn Read + Send>, bool)> {
     let mut head = Vec::with_capacity(ZSTD_MAGIC.len());
     reader.by_ref().take(ZSTD_MAGIC.len() as u64).read_to_end(&mut head)?;
     let compressed = head == ZSTD_MAGIC;
     let whole = Cursor::new(head).chain(reader);
-    let path = path.to_owned();
-    Ok(if compressed {
-        Input { reader: Box::new(zstd::stream::read::Decoder::new(whole)?), size: None, path }
-    } else {
-        Input { reader: Box::new(whole), size, path }
-    })
+    Ok(if compressed { (Box::new(zstd::stream::read::Decoder::new(whole)?), true) } else { (Box::new(whole), false) })
 }

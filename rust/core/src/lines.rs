@@ -7,10 +7,6 @@ use memchr::memchr;
 use crate::error::Result;
 use crate::input::Input;
 
-/// How much is asked of the input at a time. Larger blocks leave the second-level cache and cost more than
-/// the fewer calls save.
-const BLOCK: usize = 256 * 1024;
-
 /// The longest line that is read, in bytes: 1 GiB. The longest seen in the wild had 144 MB. A longer one is
 /// passed over and reported, so that a file of another kind cannot take all memory.
 pub const LINE_LIMIT: usize = 1 << 30;
@@ -33,15 +29,16 @@ pub struct Line<'a> {
 /// Reads an [`Input`] line by line.
 pub struct LineReader {
     input: Input,
-    buffer: Vec<u8>,
-    /// Of the first byte not yet handed out.
-    start: usize,
-    /// Behind the last byte read.
-    end: usize,
-    /// Of `buffer[start]` in the input.
+    /// What was read last.
+    block: Vec<u8>,
+    /// Of the first byte of the block that is not yet handed out.
+    at: usize,
+    /// The beginning of a line that goes on in the next block; handed out and still here when `carried`.
+    carry: Vec<u8>,
+    carried: bool,
+    /// Of the next line in the input.
     offset: u64,
     number: u64,
-    finished: bool,
     limit: usize,
 }
 
@@ -55,7 +52,8 @@ impl LineReader {
     /// A reader that passes over lines longer than `limit` bytes.
     #[must_use]
     pub fn with_limit(input: Input, limit: usize) -> Self {
-        Self { input, buffer: vec![0; BLOCK], start: 0, end: 0, offset: 0, number: 0, finished: false, limit }
+        let (block, carry) = (Vec::new(), Vec::new());
+        Self { input, block, at: 0, carry, carried: false, offset: 0, number: 0, limit }
     }
 
     /// Bytes handed out so far.
@@ -76,88 +74,67 @@ impl LineReader {
         self.input.size()
     }
 
-    /// The next line, or `None` at the end.
+    /// The next line, or `None` at the end. While there is nothing to read, `wait` is asked whether to go on.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Io`] when reading fails.
-    pub fn next_line(&mut self) -> Result<Option<Line<'_>>> {
-        let mut searched = self.start;
-        loop {
-            if let Some(found) = memchr(b'\n', &self.buffer[searched..self.end]) {
-                return Ok(Some(self.hand_out(searched + found, true)));
+    /// [`crate::ErrorKind::Io`] when reading fails, [`crate::ErrorKind::Stopped`] when `wait` says so.
+    pub fn next_line(&mut self, wait: &mut dyn FnMut() -> bool) -> Result<Option<Line<'_>>> {
+        if self.carried {
+            self.carry.clear();
+            self.carried = false;
+        }
+        // The true length of a line that is too long to be kept.
+        let mut overlong = None;
+        let terminated = loop {
+            let rest = &self.block[self.at..];
+            let found = memchr(b'\n', rest);
+            let piece = &rest[..found.unwrap_or(rest.len())];
+            if let (Some(_), true, None) = (found, self.carry.is_empty(), overlong) {
+                let start = self.at;
+                self.at += piece.len() + 1;
+                return Ok(Some(self.hand_out(start..self.at - 1)));
             }
-            searched = self.end;
-            if self.finished {
-                if self.start == self.end {
-                    return Ok(None);
+            match &mut overlong {
+                Some(length) => *length += piece.len() as u64,
+                None if self.carry.len() + piece.len() > self.limit => {
+                    overlong = Some((self.carry.len() + piece.len()) as u64);
+                    self.carry = Vec::new();
                 }
-                return Ok(Some(self.hand_out(self.end, false)));
+                None => self.carry.extend_from_slice(piece),
             }
-            if self.end - self.start > self.limit {
-                return self.pass_over().map(Some);
+            if found.is_some() {
+                self.at += piece.len() + 1;
+                break true;
             }
-            searched -= self.make_room();
-            self.fill()?;
+            let Some(block) = self.input.next_block(std::mem::take(&mut self.block), wait)? else {
+                self.at = 0;
+                break false;
+            };
+            (self.block, self.at) = (block, 0);
+        };
+        if !terminated && self.carry.is_empty() && overlong.is_none() {
+            return Ok(None);
         }
-    }
-
-    fn fill(&mut self) -> Result<()> {
-        let count = self.input.read(&mut self.buffer[self.end..])?;
-        self.end += count;
-        self.finished = count == 0;
-        Ok(())
-    }
-
-    /// Moves the begun line to the front, and grows the buffer when it fills it. Returns by how much it moved.
-    fn make_room(&mut self) -> usize {
-        let moved = self.start;
-        if moved > 0 {
-            self.buffer.copy_within(self.start..self.end, 0);
-            self.end -= moved;
-            self.start = 0;
-        }
-        if self.end == self.buffer.len() {
-            let larger = (self.buffer.len() * 2).min(self.limit.max(BLOCK) + BLOCK);
-            self.buffer.resize(larger, 0);
-        }
-        moved
-    }
-
-    fn hand_out(&mut self, end: usize, terminated: bool) -> Line<'_> {
-        let (start, offset) = (self.start, self.offset);
-        self.start = end + usize::from(terminated);
-        self.offset += (self.start - start) as u64;
-        self.number += 1;
-        Line { number: self.number, offset, bytes: &self.buffer[start..end], terminated, overlong: None }
-    }
-
-    fn pass_over(&mut self) -> Result<Line<'_>> {
+        self.carried = true;
+        let length = overlong.unwrap_or(self.carry.len() as u64);
         let offset = self.offset;
-        let mut length = 0;
-        loop {
-            if let Some(found) = memchr(b'\n', &self.buffer[self.start..self.end]) {
-                length += found as u64;
-                self.start += found + 1;
-                self.offset += length + 1;
-                self.number += 1;
-                return Ok(Line { number: self.number, offset, bytes: &[], terminated: true, overlong: Some(length) });
-            }
-            length += (self.end - self.start) as u64;
-            (self.start, self.end) = (0, 0);
-            if self.finished {
-                self.offset += length;
-                self.number += 1;
-                return Ok(Line { number: self.number, offset, bytes: &[], terminated: false, overlong: Some(length) });
-            }
-            self.fill()?;
-        }
+        self.offset += length + u64::from(terminated);
+        self.number += 1;
+        Ok(Some(Line { number: self.number, offset, bytes: &self.carry, terminated, overlong }))
+    }
+
+    fn hand_out(&mut self, place: std::ops::Range<usize>) -> Line<'_> {
+        let offset = self.offset;
+        self.offset += place.len() as u64 + 1;
+        self.number += 1;
+        Line { number: self.number, offset, bytes: &self.block[place], terminated: true, overlong: None }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::Source;
+    use crate::input::{BLOCK, Source};
     use proptest::prelude::*;
     use std::io::Read;
 
@@ -181,7 +158,7 @@ mod tests {
         let source = Source::Reader(Box::new(Dripping { bytes: bytes.to_vec(), at: 0, piece }), None);
         let mut reader = LineReader::with_limit(Input::open(source).expect("in memory"), limit);
         let mut lines = Vec::new();
-        while let Some(line) = reader.next_line().expect("in memory") {
+        while let Some(line) = reader.next_line(&mut || true).expect("in memory") {
             lines.push((line.number, line.offset, line.bytes.to_vec(), line.terminated, line.overlong));
         }
         lines
@@ -225,7 +202,7 @@ mod tests {
         let mut bytes = b"a\n".to_vec();
         bytes.extend(std::iter::repeat_n(b'x', BLOCK * 5));
         bytes.extend_from_slice(b"\nb\n");
-        let lines = all_lines(&bytes, BLOCK, BLOCK);
+        let lines = all_lines(&bytes, BLOCK, BLOCK * 2);
         assert_eq!(lines[0].2, b"a");
         assert_eq!(lines[1].4, Some(BLOCK as u64 * 5));
         assert_eq!((lines[2].0, lines[2].1, lines[2].2.as_slice()), (3, BLOCK as u64 * 5 + 3, b"b".as_slice()));

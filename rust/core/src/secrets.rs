@@ -17,37 +17,43 @@ pub struct Finding {
 /// The shape of one kind of secret.
 struct Shape {
     rule: &'static str,
-    /// What it begins with, in lower case: what is searched for first, and all that a preview shows.
-    literal: &'static str,
+    /// What it begins with, in every spelling of interest: what is searched for first. Exact spellings, because
+    /// these are searched for with vectors; ignoring case would mean looking at every byte.
+    literals: &'static [&'static str],
     /// Matched where the literal was found. Group 1 is what has to stay secret.
     pattern: &'static str,
     /// What a preview shows.
     shown: &'static str,
 }
 
-const fn shape(rule: &'static str, literal: &'static str, pattern: &'static str, shown: &'static str) -> Shape {
-    Shape { rule, literal, pattern, shown }
+const fn shape(
+    rule: &'static str,
+    literals: &'static [&'static str],
+    pattern: &'static str,
+    shown: &'static str,
+) -> Shape {
+    Shape { rule, literals, pattern, shown }
 }
 
 /// The shapes, longer beginnings before the shorter ones that they contain. From the providers' public
 /// documentation of their formats.
 const SHAPES: [Shape; 14] = [
-    shape("anthropic-key", "sk-ant-", r"^(sk-ant-[a-z]+[0-9]+-[A-Za-z0-9_-]{16,})", "sk-ant-"),
-    shape("openai-project-key", "sk-proj-", r"^(sk-proj-[A-Za-z0-9_-]{16,})", "sk-proj-"),
-    shape("openai-service-key", "sk-svcacct-", r"^(sk-svcacct-[A-Za-z0-9_-]{16,})", "sk-svcacct-"),
-    shape("secret-key", "sk-", r"^(sk-[A-Za-z0-9][A-Za-z0-9_-]{15,})", "sk-"),
-    shape("github-fine-grained-token", "github_pat_", r"^(github_pat_[A-Za-z0-9_]{22,})", "github_pat_"),
-    shape("github-token", "ghp_", r"^(ghp_[A-Za-z0-9]{20,})", "ghp_"),
-    shape("github-oauth-token", "gho_", r"^(gho_[A-Za-z0-9]{20,})", "gho_"),
-    shape("github-user-token", "ghu_", r"^(ghu_[A-Za-z0-9]{20,})", "ghu_"),
-    shape("github-server-token", "ghs_", r"^(ghs_[A-Za-z0-9]{20,})", "ghs_"),
-    shape("github-refresh-token", "ghr_", r"^(ghr_[A-Za-z0-9]{20,})", "ghr_"),
-    shape("aws-access-key", "akia", r"^(AKIA[A-Z2-7]{16})", "AKIA"),
-    shape("aws-session-key", "asia", r"^(ASIA[A-Z2-7]{16})", "ASIA"),
-    shape("bearer-token", "bearer ", r"^(?i:bearer) +([A-Za-z0-9._~+/-]{16,}=*)", "Bearer "),
+    shape("anthropic-key", &["sk-ant-"], r"^(sk-ant-[a-z]+[0-9]+-[A-Za-z0-9_-]{16,})", "sk-ant-"),
+    shape("openai-project-key", &["sk-proj-"], r"^(sk-proj-[A-Za-z0-9_-]{16,})", "sk-proj-"),
+    shape("openai-service-key", &["sk-svcacct-"], r"^(sk-svcacct-[A-Za-z0-9_-]{16,})", "sk-svcacct-"),
+    shape("secret-key", &["sk-"], r"^(sk-[A-Za-z0-9][A-Za-z0-9_-]{15,})", "sk-"),
+    shape("github-fine-grained-token", &["github_pat_"], r"^(github_pat_[A-Za-z0-9_]{22,})", "github_pat_"),
+    shape("github-token", &["ghp_"], r"^(ghp_[A-Za-z0-9]{20,})", "ghp_"),
+    shape("github-oauth-token", &["gho_"], r"^(gho_[A-Za-z0-9]{20,})", "gho_"),
+    shape("github-user-token", &["ghu_"], r"^(ghu_[A-Za-z0-9]{20,})", "ghu_"),
+    shape("github-server-token", &["ghs_"], r"^(ghs_[A-Za-z0-9]{20,})", "ghs_"),
+    shape("github-refresh-token", &["ghr_"], r"^(ghr_[A-Za-z0-9]{20,})", "ghr_"),
+    shape("aws-access-key", &["AKIA"], r"^(AKIA[A-Z2-7]{16})", "AKIA"),
+    shape("aws-session-key", &["ASIA"], r"^(ASIA[A-Z2-7]{16})", "ASIA"),
+    shape("bearer-token", &["Bearer ", "bearer ", "BEARER "], r"^(?i:bearer) +([A-Za-z0-9._~+/-]{16,}=*)", "Bearer "),
     shape(
         "password",
-        "password",
+        &["password", "Password", "PASSWORD"],
         r#"^(?i:password)["']?\s{0,3}[=:]\s{0,3}(?:"([^"\r\n]{4,200})"|'([^'\r\n]{4,200})'|([^\s"',;)}\]]{4,200}))"#,
         "password=",
     ),
@@ -55,18 +61,19 @@ const SHAPES: [Shape; 14] = [
 
 struct Engine {
     literals: AhoCorasick,
+    /// The shape that each literal belongs to.
+    shape_of: Vec<usize>,
     patterns: Vec<Regex>,
 }
 
 /// `None` cannot happen: the tests build it.
 static ENGINE: LazyLock<Option<Engine>> = LazyLock::new(|| {
-    let literals = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .match_kind(aho_corasick::MatchKind::LeftmostFirst)
-        .build(SHAPES.iter().map(|shape| shape.literal))
-        .ok()?;
+    let spellings = SHAPES.iter().flat_map(|shape| shape.literals);
+    let shape_of = SHAPES.iter().enumerate().flat_map(|(at, shape)| shape.literals.iter().map(move |_| at)).collect();
+    let literals =
+        AhoCorasick::builder().match_kind(aho_corasick::MatchKind::LeftmostFirst).build(spellings).ok()?;
     let patterns = SHAPES.iter().map(|shape| Regex::new(shape.pattern).ok()).collect::<Option<_>>()?;
-    Some(Engine { literals, patterns })
+    Some(Engine { literals, shape_of, patterns })
 });
 
 /// Everything in `text` that looks like a secret, in order.
@@ -77,13 +84,14 @@ pub fn find_secrets(text: &str) -> Vec<Finding> {
     let mut at = 0;
     while let Some(found) = engine.literals.find(&text.as_bytes()[at..]) {
         let start = at + found.start();
-        let shape = &SHAPES[found.pattern().as_usize()];
+        let of = engine.shape_of[found.pattern().as_usize()];
+        let shape = &SHAPES[of];
         at += found.end();
         // A beginning in the middle of a word is no beginning (`task-`, `risk-`).
         if text[..start].ends_with(|before: char| before.is_ascii_alphanumeric()) && shape.rule != "password" {
             continue;
         }
-        let Some(captures) = engine.patterns[found.pattern().as_usize()].captures(&text[start..]) else { continue };
+        let Some(captures) = engine.patterns[of].captures(&text[start..]) else { continue };
         let Some(secret) = captures.iter().skip(1).flatten().next() else { continue };
         at = at.max(start + secret.end());
         if !is_placeholder(secret.as_str()) {

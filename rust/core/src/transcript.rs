@@ -181,7 +181,9 @@ impl Transcript {
         let mut line_entries = LineEntries::default();
         let size = lines.size();
         let (mut proven, mut next_watch) = (false, 0);
-        while let Some(line) = lines.next_line()? {
+        let mut done = 0;
+        while let Some(line) = lines.next_line(&mut || watch(done, size))? {
+            done = line.offset;
             let (offset, end) = (line.offset, line.offset + line.bytes.len() as u64);
             proven = proven || line.bytes.contains(&b'{');
             if !proven && end > PROOF_WINDOW {

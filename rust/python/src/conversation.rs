@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyIndexError, PyRuntimeError};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PySlice};
@@ -118,6 +118,30 @@ impl Events {
 
     fn __iter__(slf: PyRef<'_, Self>) -> EventIterator {
         EventIterator { core: slf.core.clone(), next: 0.into() }
+    }
+
+    /// The position of the first event that equals `value`.
+    #[pyo3(signature = (value, start=0, stop=None, /))]
+    fn index(&self, value: &Bound<'_, PyAny>, start: isize, stop: Option<isize>) -> PyResult<usize> {
+        let length = self.core.events.len();
+        let clamp = |at: isize| (if at < 0 { at.saturating_add(length.cast_signed()).max(0) } else { at }).cast_unsigned();
+        let stop = stop.map_or(length, clamp).min(length);
+        for at in clamp(start)..stop {
+            if self.at(at).__eq__(value)? {
+                return Ok(at);
+            }
+        }
+        Err(PyValueError::new_err("no such event"))
+    }
+
+    /// How many events equal `value`.
+    #[pyo3(signature = (value, /))]
+    fn count(&self, value: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let mut count = 0;
+        for at in 0..self.core.events.len() {
+            count += usize::from(self.at(at).__eq__(value)?);
+        }
+        Ok(count)
     }
 
     fn __repr__(&self) -> String {

@@ -2,8 +2,8 @@
 //!
 //! There is no official schema. The types and shapes are those found in files of versions 1.0 to 2.1.3xx.
 
+mod entry_types;
 mod human;
-mod types;
 
 use std::borrow::Cow;
 
@@ -28,11 +28,11 @@ const TARGETS: [&str; 4] = ["file_path", "path", "url", "filename"];
 
 impl Classify for ClaudeCode {
     fn classify(&self, kind: &str, entry: &Fields<'_>, complete: bool) -> Class {
-        types::classify(kind, entry, complete)
+        entry_types::classify(kind, entry, complete)
     }
 
     fn is_known(&self, kind: &str) -> bool {
-        types::find(kind).is_some()
+        entry_types::find(kind).is_some()
     }
 }
 
@@ -79,10 +79,12 @@ impl Agent for ClaudeCode {
     }
 }
 
-/// A content block with the members that matter found in one pass.
+/// A content block with the members that matter.
 #[derive(Default)]
 struct Block<'a> {
-    kind: Cow<'a, str>,
+    /// The whole block.
+    whole: Option<Value<'a>>,
+    kind: Option<Value<'a>>,
     text: Option<Value<'a>>,
     thinking: Option<Value<'a>>,
     id: Option<Value<'a>>,
@@ -93,25 +95,48 @@ struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    fn of(value: Value<'a>) -> Self {
-        let mut block = Self::default();
-        let mut kind = None;
-        for (key, value) in value.members() {
-            let slot = match key {
-                key if key_is(key, "type") => &mut kind,
-                key if key_is(key, "text") => &mut block.text,
-                key if key_is(key, "thinking") => &mut block.thinking,
-                key if key_is(key, "id") => &mut block.id,
-                key if key_is(key, "name") => &mut block.name,
-                key if key_is(key, "input") => &mut block.input,
-                key if key_is(key, "content") => &mut block.content,
-                key if key_is(key, "tool_use_id") => &mut block.tool_use_id,
-                _ => continue,
-            };
-            slot.get_or_insert(value);
+    /// The blocks of `content`, found in one pass. A bare string is a block of text.
+    fn all(content: Option<Value<'a>>) -> Vec<Self> {
+        let mut blocks = Vec::new();
+        let Some(content) = content else { return blocks };
+        if content.is_string() {
+            blocks.push(Self { whole: Some(content), ..Self::default() });
         }
-        block.kind = string(kind);
-        block
+        content.each_object(Self::default, Self::take, |whole, block| {
+            blocks.push(Self { whole: Some(whole), ..block.unwrap_or_default() });
+        });
+        blocks
+    }
+
+    fn take(&mut self, key: &'a [u8], value: Value<'a>) {
+        let slot = match key {
+            key if key_is(key, "type") => &mut self.kind,
+            key if key_is(key, "text") => &mut self.text,
+            key if key_is(key, "thinking") => &mut self.thinking,
+            key if key_is(key, "id") => &mut self.id,
+            key if key_is(key, "name") => &mut self.name,
+            key if key_is(key, "input") => &mut self.input,
+            key if key_is(key, "content") => &mut self.content,
+            key if key_is(key, "tool_use_id") => &mut self.tool_use_id,
+            _ => return,
+        };
+        slot.get_or_insert(value);
+    }
+
+    fn kind(&self) -> Cow<'a, str> {
+        string(self.kind)
+    }
+
+    fn is_tool_result(&self) -> bool {
+        self.kind() == "tool_result"
+    }
+
+    /// The text that the block is made of, if it is one of text.
+    fn said(&self) -> Option<Value<'a>> {
+        match self.whole {
+            Some(whole) if whole.is_string() => Some(whole),
+            _ => self.text.filter(|_| self.kind() == "text"),
+        }
     }
 }
 
@@ -140,40 +165,25 @@ fn string(value: Option<Value<'_>>) -> Cow<'_, str> {
     value.and_then(Value::text).map_or(Cow::Borrowed(""), |text| text.text)
 }
 
-/// The text and the images of content that a human may have made: a string, or blocks.
-fn words_and_images(content: Value<'_>) -> (Joined, Vec<InlineImage<'_>>) {
+/// The text and the images of blocks that a human may have made.
+fn words_and_images<'a>(blocks: &[Block<'a>]) -> (Joined, Vec<InlineImage<'a>>) {
     let mut joined = Joined::default();
     let mut images = Vec::new();
-    if content.is_string() {
-        joined.push(Some(content));
-    }
-    for element in content.elements() {
-        if element.is_string() {
-            joined.push(Some(element));
-            continue;
-        }
-        let block = Block::of(element);
-        match block.kind.as_ref() {
-            "text" => joined.push(block.text),
-            "tool_result" => {}
-            _ => inline_images(element, &mut images),
+    for block in blocks {
+        let said = block.said();
+        if said.is_some() {
+            joined.push(said);
+        } else if let Some(whole) = block.whole.filter(|_| !block.is_tool_result()) {
+            inline_images(whole, &mut images);
         }
     }
     (joined, images)
 }
 
-fn is_tool_result(value: Value<'_>) -> bool {
-    string(value.get("type")) == "tool_result"
-}
-
 fn read_user<'a>(entry: &Entry<'a>, context: &dyn Context, say: &mut dyn FnMut(Signal<'a>)) {
-    let content = entry.get("message").and_then(|message| message.get("content"));
-    let Some(content) = content else { return };
-    let results = content.elements().filter(|&element| is_tool_result(element)).count();
-    if results > 0 {
-        read_tool_results(entry, content, results, context, say);
-    }
-    if results > 0 && results == content.elements().count() {
+    let blocks = Block::all(entry.get("message").and_then(|message| message.get("content")));
+    let results = read_tool_results(entry, &blocks, context, say);
+    if results > 0 && results == blocks.len() {
         return;
     }
     let human = !(entry.is_true("isMeta")
@@ -181,7 +191,7 @@ fn read_user<'a>(entry: &Entry<'a>, context: &dyn Context, say: &mut dyn FnMut(S
         || is_foreign(entry.get("origin"))
         || !entry.text("sourceToolUseID").is_empty()
         || !entry.text("teamName").is_empty());
-    let (joined, images) = words_and_images(content);
+    let (joined, images) = words_and_images(&blocks);
     let text = joined.text.trim().to_owned();
     let words = if human { human_words(&text, entry.is_true("isCompactSummary")) } else { <_>::default() };
     say(Signal::User { words, text, images, human, lossy: joined.lossy });
@@ -193,18 +203,15 @@ fn is_foreign(origin: Option<Value<'_>>) -> bool {
     origin.and_then(|origin| origin.get("kind")).and_then(Value::text).is_some_and(|kind| kind.text != "human")
 }
 
+/// Says what the results among `blocks` tell, and gives how many there are.
 fn read_tool_results<'a>(
     entry: &Entry<'a>,
-    content: Value<'a>,
-    results: usize,
+    blocks: &[Block<'a>],
     context: &dyn Context,
     say: &mut dyn FnMut(Signal<'a>),
-) {
-    for element in content.elements() {
-        let block = Block::of(element);
-        if block.kind != "tool_result" {
-            continue;
-        }
+) -> usize {
+    let results = blocks.iter().filter(|block| block.is_tool_result()).count();
+    for block in blocks.iter().filter(|block| block.is_tool_result()) {
         let call = string(block.tool_use_id);
         let mut images = Vec::new();
         if let Some(content) = block.content.filter(|content| content.is_array() || content.is_object()) {
@@ -220,6 +227,7 @@ fn read_tool_results<'a>(
             say(Signal::ToolResult { call, images, agent, usage });
         }
     }
+    results
 }
 
 /// Which subagent a result comes from, and what it used: from the structured result, else from the text.
@@ -236,7 +244,7 @@ fn subagent_evidence(structured: Option<Value<'_>>, content: Option<Value<'_>>) 
             duration_ms: number("totalDurationMs"),
         };
     }
-    let text = content.map(|content| words_and_images(content).0.text).unwrap_or_default();
+    let text = words_and_images(&Block::all(content)).0.text;
     if agent.is_none() {
         agent = last_line_value(&text, "agentId:").map(|id| (LinkedBy::Text, id.to_owned()));
     }
@@ -276,20 +284,13 @@ fn read_assistant<'a>(entry: &Entry<'a>, context: &dyn Context, say: &mut dyn Fn
         say(Signal::ClientMessage);
         return;
     }
-    let Some(content) = content else { return };
-    let (mut says, mut thinks, mut tools, mut results) = (Joined::default(), Joined::default(), Vec::new(), 0);
-    if content.is_string() {
-        says.push(Some(content));
-    }
-    for element in content.elements() {
-        let block = Block::of(element);
-        match block.kind.as_ref() {
-            "text" => says.push(block.text),
+    let blocks = Block::all(content);
+    let (mut says, mut thinks, mut tools) = (Joined::default(), Joined::default(), Vec::new());
+    for block in &blocks {
+        match block.kind().as_ref() {
             "thinking" => thinks.push(block.thinking),
-            "tool_use" | "server_tool_use" | "mcp_tool_use" => tools.extend(tool_call(&block)),
-            "tool_result" => results += 1,
-            _ if element.is_string() => says.push(Some(element)),
-            _ => {}
+            "tool_use" | "server_tool_use" | "mcp_tool_use" => tools.extend(tool_call(block)),
+            _ => says.push(block.said()),
         }
     }
     say(Signal::Assistant {
@@ -299,9 +300,7 @@ fn read_assistant<'a>(entry: &Entry<'a>, context: &dyn Context, say: &mut dyn Fn
         message_id: string(id).into_owned(),
         lossy: says.lossy || thinks.lossy,
     });
-    if results > 0 {
-        read_tool_results(entry, content, results, context, say);
-    }
+    read_tool_results(entry, &blocks, context, say);
 }
 
 fn tool_call(block: &Block<'_>) -> Option<ToolCall> {
@@ -368,7 +367,7 @@ fn read_queue_operation<'a>(entry: &Entry<'a>, say: &mut dyn FnMut(Signal<'a>)) 
 }
 
 fn queued_words(content: Option<Value<'_>>) -> QueuedWords<'_> {
-    let (joined, images) = content.map(words_and_images).unwrap_or_default();
+    let (joined, images) = words_and_images(&Block::all(content));
     let text = joined.text.trim().to_owned();
     let words = human_words(&text, false);
     let human = !words.markup

@@ -4,6 +4,8 @@
 //! brackets close); what is decoded is decoded in full. Of two equal keys in one object the first counts,
 //! because reading stops where the answer is known (most parsers take the last).
 
+#[cfg(target_arch = "x86_64")]
+mod blocks;
 mod scan;
 mod string;
 
@@ -99,6 +101,36 @@ impl<'a> Value<'a> {
         })
     }
 
+    /// The elements of an array that are objects, with the members of each given to `member`, all in one pass;
+    /// the result of `begin` is what `member` fills. Elements of other kinds go to `other`. Nothing for every other
+    /// value.
+    pub fn each_object<T>(
+        self,
+        mut begin: impl FnMut() -> T,
+        mut member: impl FnMut(&mut T, &'a [u8], Value<'a>),
+        mut end: impl FnMut(Value<'a>, Option<T>),
+    ) {
+        if !self.is_array() {
+            return;
+        }
+        let mut elements = Elements { bytes: self.0, at: 1, first: true };
+        while let Ok(Some(start)) = elements.start() {
+            let mut filled = None;
+            if let Some(mut members) = Members::open(self.0, start) {
+                let mut object = begin();
+                while let Ok(Some(key)) = members.key() {
+                    let Ok(value) = members.value() else { return };
+                    member(&mut object, key, value);
+                }
+                elements.at = members.at();
+                filled = Some(object);
+            } else if elements.skip(start).is_err() {
+                return;
+            }
+            end(Value(&self.0[start..elements.at]), filled);
+        }
+    }
+
     /// The elements of an array; empty for every other value.
     pub fn elements(self) -> impl Iterator<Item = Value<'a>> {
         let mut elements = self.is_array().then_some(Elements { bytes: self.0, at: 1, first: true });
@@ -178,7 +210,8 @@ struct Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    fn next(&mut self) -> Result<Option<Value<'a>>, Broken> {
+    /// Where the next element starts; `None` at the closing bracket.
+    fn start(&mut self) -> Result<Option<usize>, Broken> {
         let mut at = skip_blank(self.bytes, self.at);
         match self.bytes.get(at) {
             Some(b']') => return Ok(None),
@@ -187,8 +220,18 @@ impl<'a> Elements<'a> {
             _ => return Err(Broken),
         }
         self.first = false;
-        self.at = value_end(self.bytes, at)?;
-        Ok(Some(Value(&self.bytes[at..self.at])))
+        Ok(Some(at))
+    }
+
+    fn skip(&mut self, start: usize) -> Result<(), Broken> {
+        self.at = value_end(self.bytes, start)?;
+        Ok(())
+    }
+
+    fn next(&mut self) -> Result<Option<Value<'a>>, Broken> {
+        let Some(start) = self.start()? else { return Ok(None) };
+        self.skip(start)?;
+        Ok(Some(Value(&self.bytes[start..self.at])))
     }
 }
 

@@ -40,11 +40,7 @@ pub fn write(conversation: &Conversation, folder: &Path) -> Result<()> {
     if is_new {
         private_folder(&parent).map_err(|error| Error::os(error, &parent))?;
     }
-    let staging = tempfile::Builder::new()
-        .prefix(".retell-")
-        .suffix(".partial")
-        .tempdir_in(&parent)
-        .map_err(|error| Error::os(error, &parent))?;
+    let staging = staging_folder(&parent).map_err(|error| Error::os(error, &parent))?;
     fill(conversation, staging.path()).map_err(|(error, name)| Error::os(error, &folder.join(name)))?;
     if is_new {
         // One rename makes the whole folder appear.
@@ -85,6 +81,17 @@ pub fn write_event(event: &Event, out: &mut dyn Write) -> io::Result<()> {
 pub fn write_manifest(manifest: &Manifest, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, manifest)?;
     out.write_all(b"\n")
+}
+
+fn staging_folder(parent: &Path) -> io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".retell-").suffix(".partial");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o700));
+    }
+    builder.tempdir_in(parent)
 }
 
 fn parent_of(folder: &Path) -> PathBuf {

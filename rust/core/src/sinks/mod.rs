@@ -2,4 +2,4 @@
 
 mod json;
 
-pub use json::{write, write_event, write_manifest};
+pub use json::{write, write_event, write_events, write_manifest};

@@ -1,0 +1,159 @@
+//! The searches of `scan.rs`, 64 bytes at a time, on processors with AVX2.
+//!
+//! ```text
+//! for each block of 64 bytes, as masks with one bit a byte:
+//!   escaped   the bytes behind an odd run of backslashes
+//!   quotes    `"` and not escaped
+//!   inside    between an odd and an even quote (a prefix xor, which is a carry-less multiplication by all ones)
+//!   opens, closes   the container's brackets, not inside
+//!   depth     plus opens minus closes; only when it can reach zero in this block are the bits walked one by one
+//! ```
+//! `scan.rs` does the same with memchr and safe code, and is what other processors use; the tests there hold the
+//! two against each other on everything. Why not memchr alone: every short string and every `\"` starts a new
+//! search, and half of a transcript is short strings and `\"`.
+//!
+//! The masks are those of simdjson (Langdale and Lemire, "Parsing Gigabytes of JSON per Second", section 3.1).
+#![expect(unsafe_code, reason = "vector loads, and calls into functions compiled for AVX2; a safe twin is in scan.rs")]
+
+use std::arch::x86_64::{
+    __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm_set1_epi8, _mm256_cmpeq_epi8,
+    _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8,
+};
+
+use super::scan::Broken;
+
+const BLOCK: usize = 64;
+
+/// Whether this processor has what the functions here need. The answer is kept by the standard library.
+#[inline]
+pub(super) fn available() -> bool {
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("popcnt")
+        && is_x86_feature_detected!("pclmulqdq")
+}
+
+/// [`super::scan::string_end`] for a processor on which [`available`] is true.
+pub(super) fn string_end(bytes: &[u8], open: usize) -> Result<usize, Broken> {
+    debug_assert!(available());
+    // SAFETY: the caller has asked `available`, so the processor has every feature of the function.
+    unsafe { string_end_avx2(bytes, open) }
+}
+
+/// [`super::scan::container_end`] for a processor on which [`available`] is true.
+pub(super) fn container_end(bytes: &[u8], open: usize, opening: u8, closing: u8) -> Result<usize, Broken> {
+    debug_assert!(available());
+    // SAFETY: the caller has asked `available`, so the processor has every feature of the function.
+    unsafe { container_end_avx2(bytes, open, opening, closing) }
+}
+
+/// 64 bytes in two registers.
+#[derive(Clone, Copy)]
+struct Block(__m256i, __m256i);
+
+impl Block {
+    /// The block at `at`; what lies behind the end of `bytes` is zero.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn load(bytes: &[u8], at: usize) -> Self {
+        let rest = &bytes[at..];
+        if let Some(whole) = rest.first_chunk::<BLOCK>() {
+            return Self::of(whole);
+        }
+        let mut padded = [0; BLOCK];
+        padded[..rest.len()].copy_from_slice(rest);
+        Self::of(&padded)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn of(bytes: &[u8; BLOCK]) -> Self {
+        let start = bytes.as_ptr().cast::<__m256i>();
+        // SAFETY: `bytes` is 64 bytes long, so 32 can be read at its start and 32 in its middle; the load needs
+        // no alignment.
+        unsafe { Self(_mm256_loadu_si256(start), _mm256_loadu_si256(start.add(1))) }
+    }
+
+    /// One bit for each byte that is `byte`.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn equal(self, byte: u8) -> u64 {
+        let wanted = _mm256_set1_epi8(byte.cast_signed());
+        let low = _mm256_movemask_epi8(_mm256_cmpeq_epi8(self.0, wanted)).cast_unsigned();
+        let high = _mm256_movemask_epi8(_mm256_cmpeq_epi8(self.1, wanted)).cast_unsigned();
+        u64::from(low) | u64::from(high) << 32
+    }
+}
+
+/// The bytes of a block that stand behind an odd run of backslashes. `carry` is whether the first one does
+/// because of the block before, and then whether the first of the next block will.
+#[inline]
+fn escaped(backslashes: u64, carry: &mut u64) -> u64 {
+    if backslashes == 0 {
+        return std::mem::take(carry);
+    }
+    const EVEN: u64 = 0x5555_5555_5555_5555;
+    let backslashes = backslashes & !*carry;
+    let follows = backslashes << 1 | *carry;
+    let odd_starts = backslashes & !EVEN & !follows;
+    let (even_runs, overflow) = odd_starts.overflowing_add(backslashes);
+    *carry = u64::from(overflow);
+    (EVEN ^ (even_runs << 1)) & follows
+}
+
+/// Bit by bit, the parity of the bits up to and with it.
+#[inline]
+#[target_feature(enable = "avx2,pclmulqdq")]
+fn prefix_xor(mask: u64) -> u64 {
+    let product = _mm_clmulepi64_si128(_mm_set_epi64x(0, mask.cast_signed()), _mm_set1_epi8(-1), 0);
+    _mm_cvtsi128_si64(product).cast_unsigned()
+}
+
+#[target_feature(enable = "avx2,bmi1,popcnt,pclmulqdq")]
+fn string_end_avx2(bytes: &[u8], open: usize) -> Result<usize, Broken> {
+    let mut at = open + 1;
+    let mut carry = 0;
+    while at < bytes.len() {
+        let block = Block::load(bytes, at);
+        let quotes = block.equal(b'"') & !escaped(block.equal(b'\\'), &mut carry);
+        if quotes != 0 {
+            return Ok(at + quotes.trailing_zeros() as usize + 1);
+        }
+        at += BLOCK;
+    }
+    Err(Broken)
+}
+
+#[target_feature(enable = "avx2,bmi1,popcnt,pclmulqdq")]
+fn container_end_avx2(bytes: &[u8], open: usize, opening: u8, closing: u8) -> Result<usize, Broken> {
+    let mut at = open + 1;
+    let mut depth = 1_usize;
+    let (mut carry, mut was_inside) = (0, 0_u64);
+    while at < bytes.len() {
+        let block = Block::load(bytes, at);
+        let quotes = block.equal(b'"') & !escaped(block.equal(b'\\'), &mut carry);
+        let inside = prefix_xor(quotes) ^ was_inside;
+        // All ones when the block ends inside a string.
+        was_inside = (inside.cast_signed() >> 63).cast_unsigned();
+        let closes = block.equal(closing) & !inside;
+        let opens = block.equal(opening) & !inside;
+        if (closes.count_ones() as usize) < depth {
+            depth = depth + opens.count_ones() as usize - closes.count_ones() as usize;
+        } else {
+            let mut left = closes;
+            while left != 0 {
+                let place = left.trailing_zeros();
+                left &= left - 1;
+                let before = (1_u64 << place) - 1;
+                let opened = (opens & before).count_ones() as usize;
+                let closed = (closes & before).count_ones() as usize + 1;
+                if depth + opened == closed {
+                    return Ok(at + place as usize + 1);
+                }
+            }
+            depth = depth + opens.count_ones() as usize - closes.count_ones() as usize;
+        }
+        at += BLOCK;
+    }
+    Err(Broken)
+}

@@ -1,0 +1,433 @@
+"""The story of the slow twin: the fold from entries to events, the queue, and the calls of agents."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.naive_lines import Json, Record, clean, decode_or_none, mapping, publish, string_of, trim
+from tests.naive_words import (
+    Assets,
+    Event,
+    Picture,
+    Words,
+    blocks_of,
+    content_blocks,
+    human_words,
+    images_of,
+    images_within,
+    strip_context,
+    text_of,
+)
+
+AGENT_TOOLS = {"Task", "Agent"}
+SLASH_COMMAND = re.compile(r"/[A-Za-z][A-Za-z0-9_:.-]*(\s|$)")
+
+# ---------------------------------------------------------------- the story
+
+
+@dataclass
+class Call:
+    """A tool call: the event that made it, and what its result is read for."""
+
+    event: Event
+    tool: str
+    arguments: Json
+
+    def shown(self) -> str:
+        """The tool and its target, for the description of a picture."""
+        targets = (string_of(self.arguments, key) for key in ("file_path", "path", "url", "filename"))
+        target = next((target for target in targets if target), "")
+        return f"Screenshot from {self.tool}" + (f" ({target})" if target else "")
+
+
+@dataclass
+class Queued:
+    """Words typed while the assistant worked, not yet delivered."""
+
+    text: str
+    images: list[Json]
+    pictures: list[Picture] = field(default_factory=list)
+
+    @property
+    def is_notification(self) -> bool:
+        """Whether a background task wrote this, not the human."""
+        return self.text.startswith("<task-notification>")
+
+    @property
+    def is_human(self) -> bool:
+        """Whether these are plain words or only pictures: no markup, no slash command."""
+        words = human_words(self.text)
+        if words.dropped or words.source is not None or words.interruption:
+            return False
+        return not SLASH_COMMAND.match(words.says) if words.says else self.images != []
+
+
+def queued_of(content: object) -> Queued:
+    """The text and the images of a queued content."""
+    blocks = content_blocks(content)
+    return Queued(trim(text_of(blocks)), images_of(blocks))
+
+
+class Story:
+    """The fold from entries to events, for a session, an agent's file or an inline agent."""
+
+    def __init__(self, assets: Assets | None) -> None:
+        self.assets = assets
+        self.events: list[Event] = []
+        self.calls: dict[str, Call] = {}
+        self.agent_calls: list[AgentCall] = []
+        self.pending: set[str] = set()
+        self.open: list[Queued] = []
+        self.credits = 0
+        self.dequeues = 0
+        self.delivered: list[str] = []
+        self.client_messages_dropped = 0
+        self.compactions = 0
+        self.first_user_text: str | None = None
+        self.first_timestamp = ""
+
+    def take(self, record: Record) -> None:
+        """Folds one entry into the story; of noise only progress tells something."""
+        if record.type == "progress":
+            self.take_progress(record)
+        if record.kind == "noise":
+            return
+        self.first_timestamp = self.first_timestamp or string_of(record.entry, "timestamp")
+        if record.type == "system" and record.kind == "fact":
+            self.pending.add("compaction")
+            self.compactions += 1
+        elif record.type == "system" and record.kind == "signal":
+            self.take_turn_duration(record.entry)
+        elif record.type == "user":
+            self.take_user(record)
+        elif record.type == "assistant":
+            self.take_assistant(record)
+        elif record.type == "attachment" and record.kind == "signal":
+            self.take_queued_command(record)
+        elif record.type == "queue-operation":
+            self.take_queue_operation(record)
+
+    # -- events and boundaries
+
+    def add(self, event: Event, *, continuation: bool = False) -> Event:
+        """Adds an event with the boundary that stands before it."""
+        before = self.events[-1].session_id if self.events else ""
+        if before and event.session_id and before != event.session_id:
+            event.boundary.append("session_change")
+        if continuation:
+            event.boundary.append("continuation")
+        event.boundary += sorted(self.pending)
+        self.pending.clear()
+        self.events.append(event)
+        return event
+
+    def add_user(self, event: Event, pictures: list[Picture], *, continuation: bool = False) -> None:
+        """Adds an event of the human, with the pictures that came with it."""
+        self.add(event, continuation=continuation)
+        if self.assets is not None:
+            noun = "queued" if event.source == "queued" else "pasted"
+            self.assets.attach(event, pictures, f"Image {noun} by the user")
+
+    def add_queued(self, record: Record, queued: Queued) -> None:
+        """Adds the event of a delivery."""
+        event = self.event_of(record, "user", queued.text)
+        event.says, event.source = human_words(queued.text).says, "queued"
+        self.add_user(event, queued.pictures)
+
+    def event_of(self, record: Record, role: str, decoded: str) -> Event:
+        """The next event, still without words; `decoded` is the text that they will be taken from."""
+        uuid = string_of(record.entry, "uuid")
+        return Event(len(self.events), role, record, "", uuid=uuid, decoded=decoded)
+
+    def keep(self, record: Record, images: list[Json]) -> list[Picture]:
+        """The pictures among the images of a record; none where pictures are not wanted."""
+        return self.assets.keep(record, images) if self.assets is not None else []
+
+    def last_assistant(self) -> Event | None:
+        """The latest event of the assistant."""
+        return next((event for event in reversed(self.events) if event.role == "assistant"), None)
+
+    def take_turn_duration(self, entry: Json) -> None:
+        """The duration goes to the last assistant event, when no new turn has begun and it has none yet."""
+        duration = entry.get("durationMs")
+        if isinstance(duration, bool) or not isinstance(duration, int | float) or duration < 0:
+            return
+        for event in reversed(self.events):
+            if event.role == "assistant":
+                event.duration_ms = int(duration) if event.duration_ms is None else event.duration_ms
+                return
+            if event.source != "queued" and "continuation" not in event.boundary:
+                return
+
+    # -- the human
+
+    def take_user(self, record: Record) -> None:
+        """A `user` entry: evidence first, then the human's words, if there are any."""
+        entry = record.entry
+        message = mapping(entry.get("message"))
+        if "content" not in message:
+            return
+        blocks = content_blocks(message["content"])
+        self.take_results(record, blocks)
+        only_results = blocks != [] and all(mapping(block).get("type") == "tool_result" for block in blocks)
+        text = text_of(blocks)
+        if self.first_user_text is None and not only_results and text:
+            self.first_user_text = text
+        if only_results or entry.get("isMeta") is True:
+            return
+        if self.closes_queued(trim(text)) or not is_from_human(entry):
+            return
+        images = images_of(blocks)
+        if trim(text) or images:
+            self.take_words(record, text, images)
+
+    def take_words(self, record: Record, text: str, images: list[Json]) -> None:
+        """The event for a human's text, a continuation summary or pictures without a word."""
+        is_summary = record.entry.get("isCompactSummary") is True
+        words = Words(strip_all_context(text)) if is_summary else human_words(text)
+        last = self.last_assistant()
+        if words.interruption and last is not None:
+            last.interrupted = True
+        compacts = words.command == "/compact" and not self.was_just_compacted()
+        if not words.dropped and (words.says or images):
+            event = self.event_of(record, "user", text)
+            lowered = words.says.translate(ASCII_LOWER)
+            is_summary = is_summary or (words.source is None and CONTINUATION in lowered)
+            event.continuation_summary, event.says = (words.says, "") if is_summary else ("", words.says)
+            event.source = words.source
+            self.add_user(event, self.keep(record, images), continuation=is_summary)
+        if compacts:
+            self.pending.add("compaction")
+
+    def was_just_compacted(self) -> bool:
+        """Whether the last event is the summary of a compaction: a late `/compact` is the same one."""
+        return bool(self.events) and {"continuation", "compaction"} <= set(self.events[-1].boundary)
+
+    # -- the assistant
+
+    def take_assistant(self, record: Record) -> None:
+        """An `assistant` entry: what it says, thinks and reaches for; messages of the client are counted."""
+        message = mapping(record.entry.get("message"))
+        if record.entry.get("isApiErrorMessage") is True or message.get("model") == "<synthetic>":
+            self.client_messages_dropped += 1
+            return
+        blocks = content_blocks(message.get("content"))
+        thoughts = [string_of(block, "thinking") for block in blocks_of(blocks, "thinking")]
+        calls = blocks_of(blocks, "tool_use", "server_tool_use", "mcp_tool_use")
+        tool_blocks = [block for block in calls if string_of(block, "name")]
+        event = self.event_of(record, "assistant", "")
+        event.says = text_of(blocks)
+        event.thinks = "\n".join(thought for thought in thoughts if trim(thought))
+        event.tools = [string_of(block, "name") for block in tool_blocks]
+        event.message_id, event.decoded = string_of(message, "id"), event.says + event.thinks
+        if event.says or event.thinks or event.tools:
+            self.add(event)
+            self.delivered.clear()
+            for block in tool_blocks:
+                self.note_call(event, block)
+        self.take_results(record, blocks)
+
+    def note_call(self, event: Event, block: Json) -> None:
+        """Remembers a tool call by its id; a call of an agent gets its reference at once."""
+        id_, tool, arguments = string_of(block, "id"), string_of(block, "name"), block.get("input")
+        if id_:
+            self.calls.setdefault(id_, Call(event, tool, mapping(arguments)))
+        if tool in AGENT_TOOLS:
+            self.agent_calls.append(AgentCall(id_, arguments))
+            event.subagent_refs.append(self.agent_calls[-1].ref)
+
+    def take_results(self, record: Record, blocks: list[Any]) -> None:
+        """Takes from tool results the pictures and the agent's id and usage."""
+        results = list(blocks_of(blocks, "tool_result"))
+        for block in results:
+            id_ = string_of(block, "tool_use_id")
+            self.take_result_pictures(record, self.calls.get(id_), images_within(block.get("content")))
+            # `toolUseResult` does not say which result it belongs to when there are several.
+            extra = mapping(record.entry.get("toolUseResult")) if len(results) == 1 else {}
+            answered = self.agent_call(id_)
+            if answered is not None:
+                answered.take_result(text_of(content_blocks(block.get("content"))), extra)
+
+    def take_result_pictures(self, record: Record, call: Call | None, images: list[Json]) -> None:
+        """Pictures go to the event whose call made them, else to what the assistant said last."""
+        event = call.event if call else self.last_assistant()
+        pictures = self.keep(record, images)
+        if self.assets is not None and event is not None:
+            self.assets.attach(event, pictures, call.shown() if call else "Screenshot from a tool")
+        elif self.assets is not None:
+            for _ in pictures:
+                self.assets.refuse(record, "no_event")
+
+    def take_progress(self, record: Record) -> None:
+        """The progress of an agent names the call that it works for."""
+        data = mapping(record.entry.get("data"))
+        call = self.agent_call(string_of(record.entry, "parentToolUseID"))
+        if call and data.get("type") == "agent_progress" and string_of(data, "agentId"):
+            call.evidence.setdefault("progress", string_of(data, "agentId"))
+
+    def agent_call(self, id_: str) -> AgentCall | None:
+        """The first call of an agent with this id."""
+        calls = (call for call in self.agent_calls if id_ and call.ref["tool_use_id"] == publish(id_))
+        return next(calls, None)
+
+    # -- the queue
+
+    def take_queue_operation(self, record: Record) -> None:
+        """`enqueue` opens, `remove` delivers, `popAll` takes all back, `dequeue` announces a user line."""
+        operation = record.entry.get("operation")
+        queued = queued_of(record.entry.get("content"))
+        if operation == "enqueue":
+            queued.pictures = self.keep(record, queued.images) if queued.is_human else []
+            self.open.append(queued)
+        elif operation == "dequeue":
+            self.dequeues += 1
+        elif operation == "popAll":
+            self.open.clear()
+        elif operation == "remove":
+            self.take_remove(record, queued.text)
+
+    def take_remove(self, record: Record, text: str) -> None:
+        """Delivers the words that a `remove` closes, unless an attachment delivered them already."""
+        if text:
+            closed = self.close_equal(text)
+            self.credits -= closed is None and self.credits > 0
+        elif self.credits > 0:
+            self.credits -= 1
+            return
+        else:
+            closed = self.close_first()
+        if closed is not None and closed.is_human:
+            self.delivered.append(closed.text)
+            self.add_queued(record, closed)
+
+    def take_queued_command(self, record: Record) -> None:
+        """A `queued_command` attachment delivers, unless a `remove` did it just before."""
+        attachment = mapping(record.entry.get("attachment"))
+        queued = queued_of(attachment.get("prompt"))
+        holders = (attachment, record.entry)
+        is_human = queued.is_human and attachment.get("commandMode") != "task-notification"
+        is_human = is_human and not any(
+            holder.get("isMeta") is True or foreign_origin(holder) for holder in holders
+        )
+        queued.pictures = self.keep(record, queued.images) if is_human else []
+        if self.was_delivered(queued.text):
+            return
+        self.credits += 1
+        self.close_equal(queued.text)
+        if is_human:
+            self.add_queued(record, queued)
+
+    def was_delivered(self, text: str) -> bool:
+        """Whether a `remove` delivered this text and nothing has repeated it yet."""
+        if not text or text not in self.delivered:
+            return False
+        self.delivered.remove(text)
+        return True
+
+    def close_equal(self, text: str) -> Queued | None:
+        """Closes the first open one with this text."""
+        equal = (at for at, queued in enumerate(self.open) if text and queued.text == text)
+        return next((self.open.pop(at) for at in equal), None)
+
+    def close_first(self) -> Queued | None:
+        """Closes the first open one that is no notification."""
+        return next(
+            (self.open.pop(at) for at, queued in enumerate(self.open) if not queued.is_notification), None
+        )
+
+    def closes_queued(self, text: str) -> bool:
+        """Matches a user line with the queue; whether its words were delivered already."""
+        if self.was_delivered(text):
+            return True
+        closed = self.close_equal(text)
+        if self.dequeues > 0:
+            self.dequeues -= 1
+            if closed is None:
+                self.close_contained(text)
+        return False
+
+    def close_contained(self, text: str) -> None:
+        """A dequeued line that equals none: it holds several of them, or it is the first one, rewritten."""
+        kept = [
+            queued
+            for queued in self.open
+            if queued.is_notification or not queued.text or queued.text not in text
+        ]
+        if len(kept) == len(self.open):
+            self.close_first()
+        else:
+            self.open = kept
+
+
+CONTINUATION = "continued from a previous conversation"
+ASCII_LOWER = {ord(upper): ord(upper) + 32 for upper in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
+
+
+def strip_all_context(text: str) -> str:
+    """`strip_context` until nothing changes, trimmed."""
+    text = trim(text)
+    while (stripped := trim(strip_context(text))) != text:
+        text = stripped
+    return text
+
+
+def foreign_origin(holder: Json) -> bool:
+    """Whether the origin says that somebody else than the human wrote it."""
+    kind = mapping(holder.get("origin")).get("kind")
+    return isinstance(kind, str) and kind != "human"
+
+
+def is_from_human(entry: Json) -> bool:
+    """Whether the flags of a user entry leave it to the human."""
+    if entry.get("isVisibleInTranscriptOnly") is True and entry.get("isCompactSummary") is not True:
+        return False
+    return not (foreign_origin(entry) or string_of(entry, "sourceToolUseID") or string_of(entry, "teamName"))
+
+
+# ---------------------------------------------------------------- calls of agents
+
+
+class AgentCall:
+    """A call of an agent, its reference, and what its result said about the agent."""
+
+    def __init__(self, tool_use_id: str, arguments: object) -> None:
+        if isinstance(arguments, str):  # some old files hold them as a string of JSON
+            arguments = decode_or_none(trim(clean(arguments)), 0)
+        asked = mapping(arguments)
+        self.prompt = trim(string_of(asked, "prompt"))
+        self.agent_type = publish(string_of(asked, "subagent_type"))
+        self.evidence: dict[str, str] = {}
+        self.ref: Json = {
+            "tool_use_id": publish(tool_use_id),
+            "id": None,
+            "description": publish(string_of(asked, "description")),
+            "prompt": publish(string_of(asked, "prompt"))[:300],
+            "total_tokens": None,
+            "tool_uses": None,
+            "duration_ms": None,
+            "signal_tokens_estimate": None,
+            "linked_by": None,
+        }
+
+    def take_result(self, text: str, extra: Json) -> None:
+        """The agent's id (structured, or the last line that says it) and what the run used."""
+        if string_of(extra, "agentId"):
+            self.evidence.setdefault("result", string_of(extra, "agentId"))
+        said = re.findall(r"^agentId:[ \t]*(\S+)", text, re.MULTILINE)
+        if said:
+            self.evidence.setdefault("text", said[-1])
+        blocks = re.findall(r"<usage>(.*?)</usage>", text, re.DOTALL)
+        keys = {
+            "total_tokens": "totalTokens",
+            "tool_uses": "totalToolUseCount",
+            "duration_ms": "totalDurationMs",
+        }
+        for name, key in keys.items():
+            written = re.search(rf"\b{name}:\s*([0-9]+)", blocks[-1] if blocks else "")
+            value = extra.get(key)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                value = int(written.group(1)) if written else None
+            if self.ref[name] is None:
+                self.ref[name] = value
