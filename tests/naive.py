@@ -119,6 +119,16 @@ def include(agents: list[Agent], story: Story) -> list[Json]:
     return [event.to_dict() for event in story.events]
 
 
+def reached(agents: list[Agent], story: Story) -> list[str]:
+    """The ids of the agents that the calls of a story lead to; agents in a circle hang on nothing."""
+    found: list[str] = []
+    for call in story.agent_calls:
+        for agent in agents:
+            if agent.call is call:
+                found += [agent.id, *reached(agents, agent.story)]
+    return found
+
+
 def describe_agent(agent: Agent) -> Json:
     """An agent as the manifest lists it (without its file)."""
     asked = agent.call
@@ -245,7 +255,7 @@ def parse(
         "main_signal_tokens_estimate": bytes_ // 4,
         "total_signal_tokens_if_all_subagents": bytes_ // 4 + sum(agent.signal_tokens() for agent in agents),
         "subagents": [describe_agent(agent) for agent in agents],
-        "unlinked_subagents": [agent.id for agent in agents if agent.call is None],
+        "unlinked_subagents": [agent.id for agent in agents if agent.id not in reached(agents, story)],
         "chapter_bridges": [publish(last_words(agent.story)) for agent in bridges],
         "screenshots_extracted": len(assets.filenames),
         "images_not_extracted": assets.not_extracted,

@@ -177,7 +177,7 @@ class Story:
             self.first_user_text = text
         if only_results or entry.get("isMeta") is True:
             return
-        if self.closes_queued(trim(text)) or not is_from_human(entry):
+        if not is_from_human(entry) or self.closes_queued(trim(text)):
             return
         images = images_of(blocks)
         if trim(text) or images:

@@ -26,7 +26,6 @@ COMPARED = [
     "client_messages_dropped",
     "compactions",
     "continued_in",
-    "damaged_lines_total",
     "duplicates_dropped",
     "entries",
     "images_not_extracted",
@@ -85,7 +84,9 @@ def assert_equal(product: tuple[list[Json], Json] | None, twin: tuple[list[Json]
         assert (key, manifest[key]) == (key, expected[key])
     for key in SOURCE_COMPARED:
         assert (key, manifest["source"][key]) == (key, expected["source"][key])
-    assert places(manifest["damaged_lines"]) == places(expected["damaged_lines"])
+    # Damage in the files of agents is listed there as well, with the file.
+    damage = [damaged for damaged in manifest["damaged_lines"] if "file" not in damaged]
+    assert places(damage) == places(expected["damaged_lines"])
     agents = [
         {key: value for key, value in agent.items() if key != "file"} for agent in manifest["subagents"]
     ]

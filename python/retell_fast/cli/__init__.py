@@ -6,21 +6,21 @@ It uses nothing but the public names of `retell_fast`, so whatever the command d
     parse         the command that reads a session; `closing` is what it says at the end
     preview       the command that lists sessions; `cards` is how it shows one
     progress      the bar
+    failures      how a run ends that could not be brought to its end
     messages      lines for a person, and `measures` numbers for a person
     exit_status   numbers for scripts
+
+A short session is read in less time than Python takes to import `typing` or `pathlib`. So each command
+imports what it needs when it needs it, and the linter refuses the slow modules at the top of a file.
 """
 
 from __future__ import annotations
 
-import os
 import sys
-from typing import TYPE_CHECKING
 
 import retell_fast
 
-from .exit_status import ExitStatus
-from .messages import explain, fail, prepare_streams, say
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -34,43 +34,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: the words behind the program's name; those of this process if None.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    prepare_streams()
     try:
         status = _run(words)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read our output has enough, as with `| head`: that is no failure.
-        _let_go_of_output()
-        return ExitStatus.ALL_WELL
-    except KeyboardInterrupt:
-        _let_go_of_output()
-        say("interrupted")
-        return ExitStatus.INTERRUPTED
-    except ValueError as error:
-        fail(*explain(error))
-        return ExitStatus.WRONG_USAGE
-    except (retell_fast.RetellError, OSError) as error:
-        _let_go_of_output()
-        fail(*explain(error))
-        return ExitStatus.COULD_NOT
+        if sys.stdout is not None:  # it is None when it was closed before Python began
+            sys.stdout.flush()
+    except (retell_fast.RetellError, KeyboardInterrupt, OSError, ValueError) as error:
+        from .failures import say_why
+
+        return say_why(error)
     return status
 
 
 def _run(words: list[str]) -> int:
-    if words in (["--version"], ["-V"]):  # answered before argparse is imported: scripts ask for it often
+    if words in (["--version"], ["-V"]) and sys.stdout is not None:
+        # Answered before anything is imported: scripts ask for it often.
         sys.stdout.write(f"retell-fast {retell_fast.__version__}\n")
-        return ExitStatus.ALL_WELL
+        return 0
 
-    from .arguments import read_arguments  # noqa: PLC0415
+    from .arguments import read_arguments
+    from .messages import prepare_streams
 
-    return read_arguments(words).run()
+    prepare_streams()
+    given = read_arguments(words)
+    if given.command == "parse":
+        from . import parse
 
+        return parse.run(
+            given.session,
+            output_dir=given.output_dir,
+            include_subagents=given.include_subagents,
+            strict=given.strict,
+            allow_unknown=given.allow_unknown,
+            agent=given.agent,
+            quiet=given.quiet,
+        )
+    from . import preview
 
-def _let_go_of_output() -> None:
-    """Points standard output at nothing, or Python would try again to write what is left, and complain."""
-    try:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
-    except (OSError, ValueError):  # standard output is closed, or is no file
-        pass
+    return preview.run(
+        given.count, as_json=given.json, project=given.project, since=given.since, sort=given.sort
+    )

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, NoReturn, Protocol
 
 import retell_fast
 
 from .exit_status import ExitStatus
 from .messages import fail
-from .parse import ParseCommand
-from .preview import SORT_ORDERS, PreviewCommand
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import NoReturn
 
-
-class Command(Protocol):
-    """What was asked for, ready to run."""
-
-    def run(self) -> int:
-        """Does it and gives the exit status."""
-        ...
+SORT_ORDERS = ("score", "date", "size")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -31,6 +24,13 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         fail(message, f"{self.prog} --help shows what there is")
         sys.exit(ExitStatus.WRONG_USAGE)
+
+
+class _Layout(argparse.RawDescriptionHelpFormatter):
+    """Help as wide as 80 columns. To ask the terminal, argparse would import three compressors, each time."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=80)
 
 
 EXIT_STATUSES = """\
@@ -42,26 +42,16 @@ exit status:
 """
 
 
-def read_arguments(words: Sequence[str]) -> Command:
-    """Gives the command that the words ask for. Leaves the program for --help and wrong usage."""
+def read_arguments(words: Sequence[str]) -> argparse.Namespace:
+    """Gives what the words ask for: `command`, and the rest by name.
+
+    Leaves the program for --help, --version and wrong usage.
+    """
     parser = _program()
     if not words:
         parser.print_help(sys.stderr)
         sys.exit(ExitStatus.WRONG_USAGE)
-    given = parser.parse_args(words)
-    if given.command == "parse":
-        return ParseCommand(
-            session=given.session,
-            output_dir=given.output_dir,
-            include_subagents=given.include_subagents,
-            strict=given.strict,
-            allow_unknown=given.allow_unknown,
-            agent=given.agent,
-            quiet=given.quiet,
-        )
-    return PreviewCommand(
-        count=given.count, as_json=given.json, project=given.project, since=given.since, sort=given.sort
-    )
+    return parser.parse_args(words)
 
 
 def _program() -> argparse.ArgumentParser:
@@ -69,7 +59,7 @@ def _program() -> argparse.ArgumentParser:
         prog="retell-fast",
         description="Reads coding-agent session transcripts and gives back the conversation.",
         epilog=EXIT_STATUSES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Layout,
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -79,7 +69,7 @@ def _program() -> argparse.ArgumentParser:
         version=f"retell-fast {retell_fast.__version__}",
         help="show the version",
     )
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, prog=parser.prog)
     _add_parse(commands)
     _add_preview(commands)
     return parser
@@ -91,7 +81,7 @@ def _add_parse(commands: argparse._SubParsersAction[_Parser]) -> None:
         help="write events.json, manifest.json and assets/ from one session",
         description="Reads one session and writes events.json, manifest.json and assets/.",
         epilog=EXIT_STATUSES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Layout,
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -127,6 +117,7 @@ def _add_preview(commands: argparse._SubParsersAction[_Parser]) -> None:
         "preview",
         help="list recent sessions over all projects, to find the one worth telling",
         description="Lists recent sessions over all projects, with a score for the story each promises.",
+        formatter_class=_Layout,
         allow_abbrev=False,
     )
     parser.add_argument(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from dataclasses import dataclass
-from datetime import datetime
-from pathlib import Path
-from typing import TYPE_CHECKING
+import time
 
 from .measures import counted, size
 from .messages import one_line
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -23,44 +22,35 @@ GOOD_STORY, FAIR_STORY = 5, 2
 """Scores from which a card shows its score in green, or in yellow."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Card:
     """One session, ready to be laid out."""
 
-    score: int
-    session: str
-    """The first 8 characters of the id: enough for `parse`."""
-    title: str
-    when: str
-    lines: list[tuple[str, str]]
-    """Label and text of the lines below the title."""
+    __slots__ = ("lines", "score", "session", "title", "when")
 
-
-def card(preview: Preview) -> Card:
-    """Gives the card of a session."""
-    moment = datetime.fromtimestamp(preview.modified).astimezone()
-    voices = [
-        f"{preview.human_messages:,} human",
-        f"{preview.assistant_messages:,} assistant",
-        counted(preview.sessions, "session"),
-        counted(preview.subagents, "subagent"),
-        size(preview.size),
-    ]
-    lines = [
-        ("project", _project(preview)),
-        ("holds", " · ".join(voices)),
-        ("tools", _tools(preview.tools)),
-        ("first", one_line(preview.first_words)),
-        ("last", one_line(preview.last_words) if preview.last_words != preview.first_words else ""),
-        ("score", one_line(", ".join(preview.reasons))),
-    ]
-    return Card(
-        score=preview.score,
-        session=one_line(preview.session_id[:8]),
-        title=one_line(preview.title or "") or "(no title)",
-        when=moment.strftime("%Y-%m-%d %H:%M"),
-        lines=[(label, text) for label, text in lines if text],
-    )
+    def __init__(self, preview: Preview) -> None:
+        self.score = preview.score
+        self.session = one_line(preview.session_id[:8])
+        """The first 8 characters of the id: enough for `parse`."""
+        self.title = one_line(preview.title or "") or "(no title)"
+        self.when = time.strftime("%Y-%m-%d %H:%M", time.localtime(preview.modified))
+        voices = [
+            f"{preview.human_messages:,} human",
+            f"{preview.assistant_messages:,} assistant",
+            counted(preview.sessions, "session"),
+            counted(preview.subagents, "subagent"),
+            size(preview.size),
+        ]
+        last_words = preview.last_words if preview.last_words != preview.first_words else ""
+        lines = {
+            "project": _project(preview),
+            "holds": " · ".join(voices),
+            "tools": _tools(preview.tools),
+            "first": one_line(preview.first_words),
+            "last": one_line(last_words),
+            "score": one_line(", ".join(preview.reasons)),
+        }
+        self.lines = {label: text for label, text in lines.items() if text}
+        """Label and text of the lines below the title."""
 
 
 def print_plain(cards: Sequence[Card]) -> None:
@@ -68,15 +58,15 @@ def print_plain(cards: Sequence[Card]) -> None:
     for number, each in enumerate(cards):
         gap = "\n" if number else ""
         sys.stdout.write(f"{gap}{each.score:>3}  {each.title}  ({each.session}, {each.when})\n")
-        sys.stdout.writelines(f"     {label:<8} {text}\n" for label, text in each.lines)
+        sys.stdout.writelines(f"     {label:<8} {text}\n" for label, text in each.lines.items())
 
 
 def print_coloured(cards: Sequence[Card]) -> None:
     """Prints the cards for a terminal, each line cut to its width."""
     # rich takes a while to import: only a terminal pays for it.
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
     console = Console(highlight=False)
     for number, each in enumerate(cards):
@@ -94,7 +84,7 @@ def print_coloured(cards: Sequence[Card]) -> None:
         body.add_column(width=3)
         body.add_column(width=7, style="dim", no_wrap=True)
         body.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
-        for label, text in each.lines:
+        for label, text in each.lines.items():
             body.add_row("", label, Text(text))
         console.print(body)
 
@@ -107,7 +97,7 @@ def _colour(score: int) -> str:
 
 def _project(preview: Preview) -> str:
     path = one_line(preview.project_path or "")
-    home = str(Path.home())
+    home = os.path.expanduser("~")
     return f"~{path[len(home) :]}" if path == home or path.startswith(f"{home}/") else path
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .measures import counted, seconds, share, size
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
@@ -25,8 +24,13 @@ def summary(conversation: Conversation, *, warnings: int, duration: float) -> st
         duration: seconds the whole took.
     """
     manifest = conversation.manifest
-    summaries = sum(1 for event in conversation.events if event.continuation_summary)
-    human = sum(1 for event in conversation.events if event.role == "user") - summaries
+    human = summaries = 0
+    for event in conversation.events:
+        if event.role == "user":
+            if event.continuation_summary:
+                summaries += 1
+            else:
+                human += 1
     assistant = len(conversation.events) - human - summaries
     voices = [f"human {human:,}", f"assistant {assistant:,}"]
     if summaries:

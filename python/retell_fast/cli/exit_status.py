@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
 
-
-class ExitStatus(IntEnum):
-    """How it went, in one number."""
+class ExitStatus:
+    """How it went, in one number. No enum: the module for that takes a millisecond to import."""
 
     ALL_WELL = 0
     COULD_NOT = 1

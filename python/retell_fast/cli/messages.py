@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
-from typing import TYPE_CHECKING
 
-import retell_fast
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TextIO
-
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) if os.name == "posix" else (errno.ENOSPC, errno.EFBIG)
 
 # Characters that move the cursor, colour the terminal, or turn the reading direction. Transcripts and file
 # names may hold them; printed as they are, they could rewrite what the terminal shows.
@@ -34,12 +29,19 @@ def one_line(text: str) -> str:
 
 
 def prepare_streams() -> None:
-    """Sees to it that no character of a transcript can fail to be printed.
+    """Sees to it that there is somewhere to print to, and that no character can fail to be printed.
 
     A pipe gets UTF-8 whatever the locale says, for it carries data; a terminal keeps its own encoding.
     """
+    # A stream that was closed before Python began is None.
+    sys.stdout = sys.stdout or _nowhere()
+    sys.stderr = sys.stderr or _nowhere()
     for stream in (sys.stdout, sys.stderr):
         _accept_every_character(stream)
+
+
+def _nowhere() -> TextIO:
+    return open(os.devnull, "w", encoding="utf-8")
 
 
 def _accept_every_character(stream: TextIO) -> None:
@@ -76,34 +78,3 @@ def fail(text: str, hint: str | None = None) -> None:
         sys.stderr.write(f"hint: {harmless(first)}\n")
         sys.stderr.writelines(f"  {harmless(line.strip())}\n" for line in rest)
         sys.stderr.flush()
-
-
-def explain(error: Exception) -> tuple[str, str | None]:
-    """Gives the sentence and the hint for an error that a user can run into."""
-    if isinstance(error, retell_fast.RetellError):
-        return str(error), error.hint
-    if isinstance(error, OSError):
-        return _explain_system(error)
-    return str(error), "retell-fast --help shows what there is"
-
-
-def _explain_system(error: OSError) -> tuple[str, str | None]:
-    what = str(error.filename) if error.filename is not None else "standard output"
-    if error.errno in _NO_ROOM:
-        return f"no room to write {what}", "free some space, or choose another place to write to"
-    if isinstance(error, FileNotFoundError):
-        return (
-            f"there is no file {what}",
-            "check the path, or list the sessions there are: retell-fast preview",
-        )
-    if isinstance(error, PermissionError):
-        return f"permission denied: {what}", "check who may use it: ls -ld, or choose another place"
-    if isinstance(error, IsADirectoryError):
-        return (
-            f"{what} is a folder",
-            "name a session file in it, or list the sessions there are: retell-fast preview",
-        )
-    if isinstance(error, (NotADirectoryError, FileExistsError)):
-        return f"there is a file in the way: {what}", "choose another folder with --output-dir DIR"
-    reason = os.strerror(error.errno).lower() if error.errno else str(error).lower()
-    return f"{what}: {reason}", None

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rich.progress import Progress, TaskID
 
 PATIENCE = 0.5
@@ -17,18 +13,15 @@ PATIENCE = 0.5
 
 
 class Bar:
-    """A bar that draws itself once the work has lasted longer than `PATIENCE`."""
+    """A callback for `retell_fast.parse`: draws a bar once the work has lasted longer than `PATIENCE`."""
 
-    def __init__(self, label: str, *, wanted: bool) -> None:
+    def __init__(self, label: str) -> None:
         self._label = label
-        self._wanted = wanted
         self._began = time.monotonic()
         self._drawn: tuple[Progress, TaskID] | None = None
 
     def __call__(self, done: int, total: int | None) -> None:
         """Takes note of the bytes done and the bytes there are (None when not known)."""
-        if not self._wanted:
-            return
         if self._drawn is None:
             if time.monotonic() - self._began < PATIENCE:
                 return
@@ -43,23 +36,10 @@ class Bar:
             self._drawn = None
 
 
-@contextmanager
-def progress_bar(label: str, *, quiet: bool = False) -> Iterator[Bar]:
-    """Gives a callback for `retell_fast.parse` that draws a bar on standard error.
-
-    It is worth passing even when nothing will be drawn: Python notices Ctrl-C while it runs the callback.
-    """
-    bar = Bar(label, wanted=not quiet and sys.stderr.isatty())
-    try:
-        yield bar
-    finally:
-        bar.close()
-
-
 def _draw(label: str) -> tuple[Progress, TaskID]:
     # rich takes a tenth of a second to import: only someone who is waiting anyway pays for it.
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import (  # noqa: PLC0415
+    from rich.console import Console
+    from rich.progress import (
         BarColumn,
         DownloadColumn,
         Progress,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # as typing has it, which takes longer to import than all of this package
 if TYPE_CHECKING:
     from typing import Any, Literal
 
@@ -20,8 +19,8 @@ def schema(name: Literal["events", "manifest"] = "events") -> dict[str, Any]:
         ValueError: there is no schema of that name.
     """
     # Imported here because `import retell_fast` runs this file, and few programs ask for a schema.
-    import json  # noqa: PLC0415
-    from importlib.resources import files  # noqa: PLC0415
+    import json
+    from importlib.resources import files
 
     if name not in ("events", "manifest"):
         msg = f"there is no schema {name!r}: choose 'events' or 'manifest'"

@@ -244,7 +244,7 @@ fn is_of_project(preview: &Preview, project: Option<&str>) -> bool {
 
 fn preview(file: &SessionFile) -> Option<Preview> {
     let reading = Reading { agent: AGENTS[0], subagent_file: false, images: None };
-    let transcript = Transcript::read(Source::Path(file.path.clone()), reading, &mut |_, _| true).ok()?;
+    let transcript = Transcript::read(Source::Path(file.path.clone()), reading, 1, &mut |_, _| true).ok()?;
     let events = &transcript.story.events;
     if events.is_empty() {
         return None;

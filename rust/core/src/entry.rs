@@ -111,8 +111,8 @@ pub trait Records {
     fn damage(&mut self, damage: Damage);
     /// The last line, unterminated and not yet whole.
     fn incomplete_tail(&mut self, place: Place);
-    /// Whether records of class [`Class::Evidence`] are worth reading now.
-    fn wants_evidence(&self) -> bool;
+    /// Whether a record of class [`Class::Evidence`] is worth reading, of which (at least) `rest` is not yet read.
+    fn wants_evidence(&self, rest: &[u8]) -> bool;
 }
 
 /// One member of a record: where its key (between the quotes) and its value stand.
@@ -278,8 +278,15 @@ impl LineReading<'_> {
                 let kind = kind.unwrap_or(Kind { name: String::new(), class: Class::Noise });
                 self.dropped(at, read, &kind, glue)
             }
+            // Evidence is noise that was looked into: what lies behind it is looked at in the same way.
+            Reading::Whole(end) if !must_be_whole && kind.as_ref().is_some_and(|kind| kind.class == Class::Evidence) => {
+                let kind = kind.unwrap_or(Kind { name: String::new(), class: Class::Noise });
+                self.emit(at, end, &kind);
+                self.dropped(at, end, &kind, glue)
+            }
             Reading::Whole(end) => {
                 let kind = kind.unwrap_or(Kind { name: "(none)".to_owned(), class: Class::Unknown });
+                self.records.count(&kind.name, kind.class, self.place(at, end));
                 self.emit(at, end, &kind);
                 self.behind_whole(end, glue, only_last)
             }
@@ -378,7 +385,7 @@ impl LineReading<'_> {
             awaited = match class {
                 Class::Await(name) => Some(name),
                 Class::Noise if !must_be_whole => return Reading::Dropped(at + members.at()),
-                Class::Evidence if !must_be_whole && !self.records.wants_evidence() => {
+                Class::Evidence if !must_be_whole && !self.records.wants_evidence(record) => {
                     return Reading::Dropped(at + members.at());
                 }
                 _ => None,
@@ -394,13 +401,7 @@ impl LineReading<'_> {
 
     fn emit(&mut self, at: usize, end: usize, kind: &Kind) {
         let place = self.place(at, end);
-        self.records.count(&kind.name, kind.class, place);
-        let wanted = match kind.class {
-            Class::Signal | Class::Fact => true,
-            Class::Evidence => self.records.wants_evidence(),
-            _ => false,
-        };
-        if wanted {
+        if matches!(kind.class, Class::Signal | Class::Fact | Class::Evidence) {
             let fields = Fields {
                 record: &self.bytes[at..end],
                 found: self.fields,

@@ -1,6 +1,5 @@
 //! The vocabulary of the project: what an entry says ([`Signal`]), and what a conversation is made of ([`Event`]).
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde::Serialize;
@@ -116,23 +115,23 @@ impl LinkedBy {
 
 /// The envelope that entries share; empty strings for what an entry lacks.
 #[derive(Debug, Clone, Default)]
-pub struct Envelope<'a> {
+pub struct Envelope {
     /// The entry's own id.
-    pub uuid: Cow<'a, str>,
+    pub uuid: String,
     /// The entry it answers.
-    pub parent_uuid: Cow<'a, str>,
+    pub parent_uuid: String,
     /// The session it belongs to.
-    pub session_id: Cow<'a, str>,
+    pub session_id: String,
     /// As written.
-    pub timestamp: Cow<'a, str>,
+    pub timestamp: String,
     /// The working directory.
-    pub cwd: Cow<'a, str>,
+    pub cwd: String,
     /// The agent program's version.
-    pub version: Cow<'a, str>,
+    pub version: String,
     /// Whether it belongs to a subagent.
     pub sidechain: bool,
     /// The subagent it belongs to.
-    pub agent_id: Cow<'a, str>,
+    pub agent_id: String,
     /// Where the record stands.
     pub place: Place,
 }
@@ -143,6 +142,21 @@ pub struct InlineImage<'a> {
     /// Between the quotes, undecoded.
     pub base64: &'a [u8],
 }
+
+/// Why an image was not extracted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NotExtracted {
+    /// Its characters are no standard base64.
+    InvalidBase64,
+    /// Its bytes are no image of a known format.
+    NotAnImage,
+    /// There is no event that it could belong to.
+    NoEvent,
+}
+
+/// An image that was met: kept, or why not.
+pub type MetImage = Result<ImageId, NotExtracted>;
 
 /// A tool that the assistant called.
 #[derive(Debug, Clone, Default)]
@@ -198,7 +212,7 @@ pub struct HumanWords {
 
 /// What one entry says, in terms that all agents share.
 #[derive(Debug)]
-pub enum Signal<'a> {
+pub enum Signal {
     /// A user entry.
     User {
         /// The human's words.
@@ -206,7 +220,7 @@ pub enum Signal<'a> {
         /// The text before anything was taken off, trimmed: what queued text is compared with.
         text: String,
         /// Pasted images.
-        images: Vec<InlineImage<'a>>,
+        images: Vec<MetImage>,
         /// Whether there is anything of the human's in it at all.
         human: bool,
         /// Whether invalid UTF-8 was replaced.
@@ -215,9 +229,9 @@ pub enum Signal<'a> {
     /// The result of a tool call.
     ToolResult {
         /// The call's id.
-        call: Cow<'a, str>,
+        call: String,
         /// Images in the result.
-        images: Vec<InlineImage<'a>>,
+        images: Vec<MetImage>,
         /// The subagent that the entry names, and how.
         agent: Option<(LinkedBy, String)>,
         /// What it used.
@@ -243,13 +257,13 @@ pub enum Signal<'a> {
     /// The context was compacted here.
     Compaction,
     /// Something happened to the queue of words typed while the assistant worked.
-    Queue(Queue<'a>),
+    Queue(Queue),
     /// A subagent's progress names the call it works for.
     Progress {
         /// The call's id.
-        call: Cow<'a, str>,
+        call: String,
         /// The subagent's id.
-        agent: Cow<'a, str>,
+        agent: String,
     },
     /// Something about the session as a whole.
     Fact(Fact),
@@ -257,9 +271,9 @@ pub enum Signal<'a> {
 
 /// An operation on the queue of words typed while the assistant worked.
 #[derive(Debug)]
-pub enum Queue<'a> {
+pub enum Queue {
     /// Put in.
-    Enqueue(QueuedWords<'a>),
+    Enqueue(QueuedWords),
     /// Taken out, to come again as a user entry.
     Dequeue,
     /// Taken out and given to the assistant; the text when the entry repeats it.
@@ -267,12 +281,12 @@ pub enum Queue<'a> {
     /// All taken back to the editor.
     PopAll,
     /// Given to the assistant, recorded with its words.
-    Delivered(QueuedWords<'a>),
+    Delivered(QueuedWords),
 }
 
 /// Words in the queue.
 #[derive(Debug)]
-pub struct QueuedWords<'a> {
+pub struct QueuedWords {
     /// As enqueued, trimmed: the key by which operations find each other.
     pub text: String,
     /// What the human said; "" when it was not the human.
@@ -282,7 +296,7 @@ pub struct QueuedWords<'a> {
     /// Whether it is a note that a background task ended.
     pub notification: bool,
     /// Pasted images.
-    pub images: Vec<InlineImage<'a>>,
+    pub images: Vec<MetImage>,
     /// Whether invalid UTF-8 was replaced.
     pub lossy: bool,
 }

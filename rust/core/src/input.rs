@@ -7,7 +7,9 @@
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, channel, sync_channel};
 use std::thread;
 use std::time::Duration;
@@ -26,6 +28,12 @@ const BLOCKS_AHEAD: usize = 4;
 
 /// Files up to this size are read without a second thread: starting it would take longer.
 const SMALL: u64 = 1024 * 1024;
+
+/// The least that is worth a stretch of its own.
+const STRETCH: u64 = 4 * 1024 * 1024;
+
+/// Stretches for each thread: more than one, so that none waits long for the others at the end.
+const STRETCHES_EACH: u64 = 4;
 
 /// How long a wait for a block lasts before it is asked whether to go on.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -94,6 +102,15 @@ impl Input {
         Ok(Self { blocks: Blocks::Here(reader), size: size.filter(|_| !compressed), path })
     }
 
+    /// Opens one stretch of a file.
+    #[must_use]
+    pub fn of_stretch(stretch: &FileStretch) -> Self {
+        let FileStretch { file, place, path } = stretch;
+        let (size, path) = (Some(stretch.length()), path.clone());
+        let reader = FileStretch { file: file.clone(), place: place.clone(), path: path.clone() };
+        Self { blocks: Blocks::Here(Box::new(reader)), size, path }
+    }
+
     /// Bytes that will be read at the most; `None` for pipes and small compressed input.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
@@ -120,6 +137,95 @@ impl Input {
         let block = block.map_err(|error| Error::os(error, &self.path))?;
         Ok((!block.is_empty()).then_some(block))
     }
+}
+
+/// A stretch of whole lines of a file.
+pub struct FileStretch {
+    file: Arc<File>,
+    place: Range<u64>,
+    path: PathBuf,
+}
+
+impl FileStretch {
+    /// Where it starts in the file.
+    #[must_use]
+    pub fn start(&self) -> u64 {
+        self.place.start
+    }
+
+    /// Its length in bytes.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        self.place.end - self.place.start
+    }
+}
+
+impl Read for FileStretch {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let wanted = buffer.len().min(usize::try_from(self.length()).unwrap_or(usize::MAX));
+        let count = read_at(&self.file, &mut buffer[..wanted], self.place.start)?;
+        self.place.start += count as u64;
+        Ok(count)
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+}
+
+/// Cuts a large plain file into stretches of whole lines for up to `threads` readers; `None` when `source` is
+/// something else, or too small for that to pay.
+///
+/// # Errors
+/// [`ErrorKind::Io`] when the file cannot be opened or read.
+pub fn stretches(source: &Source, threads: usize) -> Result<Option<Vec<FileStretch>>> {
+    let Source::Path(path) = source else { return Ok(None) };
+    stretches_of(path, threads).map_err(|error| Error::os(error, path))
+}
+
+fn stretches_of(path: &Path, threads: usize) -> io::Result<Option<Vec<FileStretch>>> {
+    let (file, size) = open_file(path)?;
+    let Some(size) = size.filter(|&size| threads > 1 && size >= 2 * STRETCH) else { return Ok(None) };
+    let mut head = [0; ZSTD_MAGIC.len()];
+    if read_at(&file, &mut head, 0)? < head.len() || head == ZSTD_MAGIC {
+        return Ok(None);
+    }
+    let file = Arc::new(file);
+    let count = (size / STRETCH).clamp(2, threads as u64 * STRETCHES_EACH);
+    let mut cuts = vec![0];
+    for at in 1..count {
+        let cut = next_line(&file, size / count * at, size)?;
+        if cuts.last().is_some_and(|&last| last < cut) {
+            cuts.push(cut);
+        }
+    }
+    if cuts.last().is_some_and(|&last| last < size) {
+        cuts.push(size);
+    }
+    let stretch = |pair: &[u64]| FileStretch { file: file.clone(), place: pair[0]..pair[1], path: path.to_owned() };
+    Ok(Some(cuts.windows(2).map(stretch).collect()))
+}
+
+/// The beginning of the first line that begins behind `from`.
+fn next_line(file: &File, mut from: u64, size: u64) -> io::Result<u64> {
+    let mut buffer = vec![0; 64 * 1024];
+    while from < size {
+        let count = read_at(file, &mut buffer, from)?;
+        if count == 0 {
+            break;
+        }
+        if let Some(found) = memchr::memchr(b'\n', &buffer[..count]) {
+            return Ok((from + found as u64 + 1).min(size));
+        }
+        from += count as u64;
+    }
+    Ok(size)
 }
 
 fn next_filled(

@@ -26,6 +26,7 @@ mod queue;
 pub mod secrets;
 pub mod sinks;
 mod story;
+mod stretch;
 pub mod subagents;
 pub mod transcript;
 

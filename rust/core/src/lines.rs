@@ -56,7 +56,13 @@ impl LineReader {
         Self { input, block, at: 0, carry, carried: false, offset: 0, number: 0, limit }
     }
 
-    /// Bytes handed out so far.
+    /// A reader over an input that begins at `offset` of a larger one.
+    #[must_use]
+    pub fn starting_at(input: Input, offset: u64) -> Self {
+        Self { offset, ..Self::new(input) }
+    }
+
+    /// Where the next line begins, in bytes.
     #[must_use]
     pub fn offset(&self) -> u64 {
         self.offset

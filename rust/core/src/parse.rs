@@ -1,5 +1,6 @@
 //! The main verb: a source to a conversation.
 
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -11,7 +12,7 @@ use crate::images::ImageStore;
 use crate::input::Source;
 use crate::story::Story;
 use crate::subagents::{self, Found};
-use crate::transcript::{Reading, Transcript, Watch};
+use crate::transcript::{Reading, Transcript, Watch, available_threads};
 
 /// How to parse.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +23,8 @@ pub struct ParseOptions {
     pub include_subagents: bool,
     /// Entry types in no table are an error.
     pub strict: bool,
+    /// Threads that read one large file; as many as there are cores when `None`. The result is the same.
+    pub threads: Option<NonZero<usize>>,
 }
 
 /// Reads `source` and everything that belongs to it.
@@ -36,9 +39,10 @@ pub fn parse(source: Source, options: &ParseOptions, watch: Watch<'_>) -> Result
         _ => None,
     };
     let subagent_file = path.as_deref().and_then(Path::file_name).and_then(subagents::agent_id).is_some();
+    let threads = options.threads.map_or_else(available_threads, NonZero::get);
     let images = Mutex::new(ImageStore::default());
     let reading = Reading { agent, subagent_file, images: Some(&images) };
-    let mut transcript = Transcript::read(source, reading, watch).map_err(|error| at_path(error, path.as_deref()))?;
+    let mut transcript = Transcript::read(source, reading, threads, watch).map_err(|error| at_path(error, path.as_deref()))?;
     let mut found = match &path {
         Some(path) if !subagent_file => {
             let images = reading.images.filter(|_| options.include_subagents);

@@ -7,38 +7,12 @@
 //!
 //! Every delivery has to give exactly one event, whatever the version wrote.
 
-use crate::event::{ImageId, QueuedWords};
-
-/// What was put in the queue.
-#[derive(Debug, Clone)]
-pub struct Queued {
-    /// As enqueued, trimmed.
-    pub text: String,
-    /// What the human said.
-    pub says: String,
-    /// Whether the human said something, or pasted an image.
-    pub human: bool,
-    /// Whether it is a note that a background task ended.
-    pub notification: bool,
-    /// Pasted images.
-    pub images: Vec<ImageId>,
-    /// Whether invalid UTF-8 was replaced.
-    pub lossy: bool,
-}
-
-impl Queued {
-    /// `words`, with their images kept as `images`.
-    #[must_use]
-    pub fn new(words: QueuedWords<'_>, images: Vec<ImageId>) -> Self {
-        let QueuedWords { text, says, human, notification, lossy, .. } = words;
-        Self { text, says, human, notification, images, lossy }
-    }
-}
+use crate::event::QueuedWords;
 
 /// The queue, as far as the transcript tells.
 #[derive(Debug, Default)]
 pub struct WordQueue {
-    open: Vec<Queued>,
+    open: Vec<QueuedWords>,
     /// Attachments whose duplicate `remove` has not come yet.
     credits: usize,
     /// `dequeue`s whose user entry has not come yet.
@@ -49,7 +23,7 @@ pub struct WordQueue {
 
 impl WordQueue {
     /// Words were put in.
-    pub fn enqueue(&mut self, queued: Queued) {
+    pub fn enqueue(&mut self, queued: QueuedWords) {
         self.open.push(queued);
     }
 
@@ -65,7 +39,7 @@ impl WordQueue {
 
     /// Something was taken out and given to the assistant; `text` is "" when the entry does not repeat it.
     /// Gives what has to become an event here.
-    pub fn remove(&mut self, text: &str) -> Option<Queued> {
+    pub fn remove(&mut self, text: &str) -> Option<QueuedWords> {
         let place = if text.is_empty() {
             if self.credits > 0 {
                 self.credits -= 1;
@@ -89,7 +63,7 @@ impl WordQueue {
 
     /// An attachment records a delivery. Gives it back when it has to become an event here, and not when it
     /// was one already.
-    pub fn attachment(&mut self, queued: Queued) -> Option<Queued> {
+    pub fn attachment(&mut self, queued: QueuedWords) -> Option<QueuedWords> {
         if self.take_delivered(&queued.text) {
             return None;
         }
@@ -150,12 +124,12 @@ impl WordQueue {
 mod tests {
     use super::*;
 
-    fn words(text: &str) -> Queued {
+    fn words(text: &str) -> QueuedWords {
         let notification = text.starts_with('<');
-        Queued { text: text.into(), says: text.into(), human: !notification, notification, images: vec![], lossy: false }
+        QueuedWords { text: text.into(), says: text.into(), human: !notification, notification, images: vec![], lossy: false }
     }
 
-    fn says(queued: Option<Queued>) -> Option<String> {
+    fn says(queued: Option<QueuedWords>) -> Option<String> {
         queued.map(|queued| queued.says)
     }
 

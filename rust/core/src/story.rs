@@ -2,24 +2,19 @@
 //!
 //! One [`Story`] is the main line of a session, or one subagent's.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
 
 use crate::entry::Place;
 use crate::event::{
-    Boundary, Envelope, Event, HumanWords, ImageId, InlineImage, LinkedBy, Queue, Role, Screenshot, Signal, SubagentCall,
-    SubagentRef, ToolCall, Usage, WordsSource,
+    Boundary, Envelope, Event, HumanWords, ImageId, LinkedBy, MetImage, NotExtracted, Queue, Role, Screenshot, Signal,
+    SubagentCall, SubagentRef, ToolCall, Usage, WordsSource,
 };
-use crate::images::NotExtracted;
-use crate::queue::{Queued, WordQueue};
+use crate::queue::WordQueue;
 
 /// Characters of a subagent's prompt that its ref shows.
 const PROMPT_CHARACTERS: usize = 300;
-
-/// Where a story puts the images it meets.
-pub trait KeepImages {
-    /// Keeps `image`. `None` when images are not wanted or could not be stored.
-    fn keep(&mut self, image: InlineImage<'_>) -> Option<Result<ImageId, NotExtracted>>;
-}
 
 /// A call that started a subagent, with all that tells which one.
 #[derive(Debug, Clone, Default)]
@@ -77,8 +72,8 @@ pub struct Story {
     pub prompt: Option<String>,
     /// Compactions.
     pub compactions: u64,
-    calls: HashMap<String, OpenCall>,
-    started_by_id: HashMap<String, usize>,
+    calls: FxHashMap<String, OpenCall>,
+    started_by_id: FxHashMap<String, usize>,
     unanswered: usize,
     pending: BTreeSet<Boundary>,
     queue: WordQueue,
@@ -100,18 +95,6 @@ impl Story {
         self.queue.undelivered()
     }
 
-    /// Whether a call that started a subagent is still without a result.
-    #[must_use]
-    pub fn awaits_subagent(&self) -> bool {
-        self.unanswered > 0
-    }
-
-    /// Whether `call` started a subagent.
-    #[must_use]
-    pub fn is_subagent_call(&self, call: &str) -> bool {
-        self.started_by_id.contains_key(call)
-    }
-
     /// Several stories as one, their events in file order.
     #[must_use]
     pub fn merged(stories: Vec<Story>) -> Self {
@@ -131,7 +114,7 @@ impl Story {
             events.extend(of.events.into_iter().map(|event| ((story, event.index), event)));
         }
         events.sort_by_key(|(_, event)| event.place.offset);
-        let mut moved = HashMap::new();
+        let mut moved = FxHashMap::default();
         for (index, (from, mut event)) in events.into_iter().enumerate() {
             moved.insert(from, index);
             event.index = index;
@@ -145,9 +128,9 @@ impl Story {
     }
 
     /// Takes in what an entry says.
-    pub fn take(&mut self, envelope: &Envelope<'_>, signal: Signal<'_>, keeper: &mut dyn KeepImages) {
+    pub fn take(&mut self, envelope: &Envelope, signal: Signal) {
         if self.first_timestamp.is_empty() {
-            envelope.timestamp.as_ref().clone_into(&mut self.first_timestamp);
+            envelope.timestamp.clone_into(&mut self.first_timestamp);
         }
         match signal {
             Signal::User { words, text, images, human, lossy } => {
@@ -155,11 +138,11 @@ impl Story {
                     self.prompt = Some(text.clone());
                 }
                 if human {
-                    self.user(envelope, words, &text, &images, lossy, keeper);
+                    self.user(envelope, words, &text, &images, lossy);
                 }
             }
             Signal::ToolResult { call, images, agent, usage } => {
-                self.tool_result(envelope, &call, &images, keeper);
+                self.tool_result(envelope, &call, &images);
                 self.subagent_result(&call, agent, usage);
             }
             Signal::Assistant { says, thinks, tools, message_id, lossy } => {
@@ -173,24 +156,25 @@ impl Story {
                 self.compactions += 1;
                 self.pending.insert(Boundary::Compaction);
             }
-            Signal::Queue(operation) => self.queue_operation(envelope, operation, keeper),
-            Signal::Progress { call, agent } => {
-                if let Some(&at) = self.started_by_id.get(call.as_ref()) {
-                    self.started[at].progress.get_or_insert_with(|| agent.into_owned());
+            Signal::Queue(operation) => self.queue_operation(envelope, operation),
+            // Once every call is answered, entries like this are not looked for, and taking one that was met by
+            // chance would make the result depend on how the file was cut into stretches.
+            Signal::Progress { call, agent } if self.unanswered > 0 => {
+                if let Some(&at) = self.started_by_id.get(&call) {
+                    self.started[at].progress.get_or_insert(agent);
                 }
             }
-            Signal::Fact(_) => {}
+            Signal::Progress { .. } | Signal::Fact(_) => {}
         }
     }
 
     fn user(
         &mut self,
-        envelope: &Envelope<'_>,
+        envelope: &Envelope,
         words: HumanWords,
         text: &str,
-        images: &[InlineImage<'_>],
+        images: &[MetImage],
         lossy: bool,
-        keeper: &mut dyn KeepImages,
     ) {
         if words.interrupted
             && let Some(last) = self.last_assistant
@@ -201,7 +185,7 @@ impl Story {
         let compaction = words.compaction && !self.was_just_compacted();
         let was_delivered = self.queue.user_entry(text);
         if !was_delivered && !words.markup {
-            self.human_event(envelope, words, images, lossy, keeper);
+            self.human_event(envelope, words, images, lossy);
         }
         if compaction {
             self.pending.insert(Boundary::Compaction);
@@ -210,13 +194,12 @@ impl Story {
 
     fn human_event(
         &mut self,
-        envelope: &Envelope<'_>,
+        envelope: &Envelope,
         words: HumanWords,
-        images: &[InlineImage<'_>],
+        images: &[MetImage],
         lossy: bool,
-        keeper: &mut dyn KeepImages,
     ) {
-        let kept = self.keep_all(envelope, images, keeper);
+        let kept = self.kept(envelope, images);
         if words.says.is_empty() && kept.is_empty() {
             return;
         }
@@ -240,11 +223,10 @@ impl Story {
         })
     }
 
-    fn queue_operation(&mut self, envelope: &Envelope<'_>, operation: Queue<'_>, keeper: &mut dyn KeepImages) {
+    fn queue_operation(&mut self, envelope: &Envelope, operation: Queue) {
         let delivered = match operation {
             Queue::Enqueue(words) => {
-                let images = if words.human { self.keep_all(envelope, &words.images, keeper) } else { Vec::new() };
-                self.queue.enqueue(Queued::new(words, images));
+                self.queue.enqueue(words);
                 None
             }
             Queue::Dequeue => {
@@ -256,23 +238,24 @@ impl Story {
                 None
             }
             Queue::Remove(text) => self.queue.remove(&text),
-            Queue::Delivered(words) => {
-                let images = if words.human { self.keep_all(envelope, &words.images, keeper) } else { Vec::new() };
-                self.queue.attachment(Queued::new(words, images))
-            }
+            Queue::Delivered(words) => self.queue.attachment(words),
         };
         if let Some(queued) = delivered {
             let mut event = event_of(envelope, Role::User);
             event.says = queued.says;
             event.source = Some(WordsSource::Queued);
-            event.screenshots = screenshots(&queued.images, "Image queued by the user");
+            let kept = self.kept(envelope, &queued.images);
+            if event.says.is_empty() && kept.is_empty() {
+                return;
+            }
+            event.screenshots = screenshots(&kept, "Image queued by the user");
             self.push(event, queued.lossy);
         }
     }
 
     fn assistant(
         &mut self,
-        envelope: &Envelope<'_>,
+        envelope: &Envelope,
         says: String,
         thinks: String,
         tools: Vec<ToolCall>,
@@ -317,15 +300,14 @@ impl Story {
 
     fn tool_result(
         &mut self,
-        envelope: &Envelope<'_>,
+        envelope: &Envelope,
         call: &str,
-        images: &[InlineImage<'_>],
-        keeper: &mut dyn KeepImages,
+        images: &[MetImage],
     ) {
         if images.is_empty() {
             return;
         }
-        let kept = self.keep_all(envelope, images, keeper);
+        let kept = self.kept(envelope, images);
         let (event, description) = match self.calls.get(call) {
             Some(open) if open.target.is_empty() => (open.event, format!("Screenshot from {}", open.tool)),
             Some(open) => (open.event, format!("Screenshot from {} ({})", open.tool, open.target)),
@@ -365,24 +347,18 @@ impl Story {
         }
     }
 
-    fn keep_all(
-        &mut self,
-        envelope: &Envelope<'_>,
-        images: &[InlineImage<'_>],
-        keeper: &mut dyn KeepImages,
-    ) -> Vec<ImageId> {
+    fn kept(&mut self, envelope: &Envelope, images: &[MetImage]) -> Vec<ImageId> {
         let mut kept = Vec::new();
         for &image in images {
-            match keeper.keep(image) {
-                Some(Ok(id)) => kept.push(id),
-                Some(Err(reason)) => self.lose(envelope, reason),
-                None => {}
+            match image {
+                Ok(id) => kept.push(id),
+                Err(reason) => self.lose(envelope, reason),
             }
         }
         kept
     }
 
-    fn lose(&mut self, envelope: &Envelope<'_>, reason: NotExtracted) {
+    fn lose(&mut self, envelope: &Envelope, reason: NotExtracted) {
         let Place { line, offset, .. } = envelope.place;
         self.lost_images.push(LostImage { line, offset, reason });
     }
@@ -404,10 +380,10 @@ impl Story {
     }
 }
 
-fn event_of(envelope: &Envelope<'_>, role: Role) -> Event {
+fn event_of(envelope: &Envelope, role: Role) -> Event {
     Event {
         index: 0,
-        timestamp: envelope.timestamp.to_string(),
+        timestamp: envelope.timestamp.clone(),
         role,
         says: String::new(),
         thinks: String::new(),
@@ -419,9 +395,9 @@ fn event_of(envelope: &Envelope<'_>, role: Role) -> Event {
         subagent_refs: Vec::new(),
         interrupted: false,
         source: None,
-        uuid: envelope.uuid.to_string(),
+        uuid: envelope.uuid.clone(),
         message_id: String::new(),
-        session_id: envelope.session_id.to_string(),
+        session_id: envelope.session_id.clone(),
         place: envelope.place,
     }
 }

@@ -193,7 +193,7 @@ fn read_agent_file(path: &Path, folder: &Path, reading: Reading<'_>) -> Result<O
     let file = path.strip_prefix(folder).unwrap_or(path).to_string_lossy().replace('\\', "/");
     let is_bridge = id.starts_with(COMPACTION);
     let images = reading.images.filter(|_| !is_bridge);
-    let read = Transcript::read(Source::Path(path.to_owned()), Reading { images, ..reading }, &mut |_, _| true);
+    let read = Transcript::read(Source::Path(path.to_owned()), Reading { images, ..reading }, 1, &mut |_, _| true);
     let mut transcript = match read {
         Ok(transcript) => transcript,
         // It may be gone since it was listed, and empty ones are placeholders.

@@ -1,51 +1,33 @@
 //! One transcript file, read from end to end: its stories, and what is known about the file as a whole.
+//!
+//! A large file is cut into stretches of whole lines that are read on all cores; here they are folded in order.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::Mutex;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
-use crate::agents::{Agent, Context};
-use crate::entry::{Class, Damage, Entry, LineEntries, Place, Reason, Records};
+use rustc_hash::FxHashMap;
+
+use crate::entry::{Class, Damage, LineEntries, Place, Reason};
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{Envelope, Fact, ImageId, InlineImage, PullRequest, Signal};
-use crate::images::{ImageStore, NotExtracted};
-use crate::input::{Input, Source};
+use crate::event::{Envelope, Fact, PullRequest, Signal};
+use crate::input::{FileStretch, Input, Source, stretches};
 use crate::lines::LineReader;
-use crate::story::{KeepImages, Story};
+use crate::story::Story;
+use crate::stretch::{Said, Stretch, StretchReader};
 
-/// Damaged pieces that are listed one by one; the rest are only counted.
-pub const MOST_DAMAGE_LISTED: usize = 1_000;
-
-/// Distinct entry types that are counted apart, and the characters of a type's name that are kept. Real files
-/// hold some 40; a hostile one could hold a new one on every line.
-const MOST_TYPES: usize = 1_000;
-const TYPE_CHARACTERS: usize = 100;
+pub use crate::stretch::{MOST_DAMAGE_LISTED, Reading, TypeCount, UnknownType};
 
 /// How many bytes are looked through for the first brace before the input is taken for something else.
 const PROOF_WINDOW: u64 = 1 << 20;
 
-/// How often the watcher is told, in bytes.
+/// How often the watcher is told, in bytes, and when nothing else happens.
 const WATCH_EVERY: u64 = 4 << 20;
+const WATCH_AFTER: Duration = Duration::from_millis(20);
 
 /// Told how far reading has come: bytes done, and bytes in all when known. Says whether to go on.
 pub type Watch<'w> = &'w mut (dyn FnMut(u64, Option<u64>) -> bool + Send);
-
-/// Entries of one type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
-pub struct TypeCount {
-    /// Records.
-    pub count: u64,
-    /// Their bytes, without line ends.
-    pub bytes: u64,
-}
-
-/// Entries of a type that is in no table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-pub struct UnknownType {
-    /// Records.
-    pub count: u64,
-    /// The line that the first one stands on.
-    pub first_line: u64,
-}
 
 /// Distinct strings in the order of their first coming.
 #[derive(Debug, Default)]
@@ -158,71 +140,29 @@ pub struct Transcript {
     pub facts: Facts,
 }
 
-/// How to read one file.
-#[derive(Clone, Copy)]
-pub struct Reading<'s> {
-    /// Whose transcript it is.
-    pub agent: &'static dyn Agent,
-    /// Whether the file is a subagent's own, all of whose lines are marked as sidechain.
-    pub subagent_file: bool,
-    /// Where images go; `None` to leave them.
-    pub images: Option<&'s Mutex<ImageStore>>,
-}
-
 impl Transcript {
-    /// Reads `source` to its end.
+    /// Reads `source` to its end, on up to `threads` threads.
     ///
     /// # Errors
     /// [`ErrorKind::Io`] when it cannot be read, [`ErrorKind::NotATranscript`] when it holds no records,
     /// [`ErrorKind::Stopped`] when the watcher says so.
-    pub fn read(source: Source, reading: Reading<'_>, watch: Watch<'_>) -> Result<Self> {
-        let mut lines = LineReader::new(Input::open(source)?);
-        let mut reader = Reader::new(reading);
-        let mut line_entries = LineEntries::default();
-        let size = lines.size();
-        let (mut proven, mut next_watch) = (false, 0);
-        let mut done = 0;
-        while let Some(line) = lines.next_line(&mut || watch(done, size))? {
-            done = line.offset;
-            let (offset, end) = (line.offset, line.offset + line.bytes.len() as u64);
-            proven = proven || line.bytes.contains(&b'{');
-            if !proven && end > PROOF_WINDOW {
-                return Err(not_a_transcript("the first megabyte holds no JSON object"));
-            }
-            line_entries.read(&line, reading.agent, &mut reader);
-            if let Some(error) = reader.image_error.take() {
-                return Err(Error::os(error, &std::env::temp_dir()));
-            }
-            if offset >= next_watch {
-                if !watch(end, size) {
-                    return Err(Error::new(ErrorKind::Stopped, "stopped"));
-                }
-                next_watch = offset + WATCH_EVERY;
-            }
+    pub fn read(source: Source, reading: Reading<'_>, threads: usize, watch: Watch<'_>) -> Result<Self> {
+        let mut fold = Fold::new(reading.subagent_file);
+        match stretches(&source, threads)? {
+            Some(parts) => read_side_by_side(&parts, reading, threads, watch, &mut fold)?,
+            None => read_in_order(source, reading, watch, &mut fold)?,
         }
-        let mut transcript = reader.transcript;
-        (transcript.bytes, transcript.lines) = (lines.offset(), lines.lines());
+        let transcript = fold.finish();
         if transcript.bytes == 0 {
             return Err(not_a_transcript("the input is empty"));
         }
         if transcript.entries.is_empty() && transcript.incomplete_tail.is_none() {
             return Err(not_a_transcript("no line holds a JSON object"));
         }
-        transcript.finish();
         Ok(transcript)
     }
 
-    fn finish(&mut self) {
-        let stories = std::iter::once(&self.story).chain(self.sidechains.iter().map(|sidechain| &sidechain.story));
-        let lossy: Vec<Place> = stories.flat_map(|story| story.lossy.iter().copied()).collect();
-        for Place { line, offset, length } in lossy {
-            self.add_damage(Damage { line, offset, length, reason: Reason::InvalidUtf8, recovered: true });
-        }
-        self.damage.sort_by_key(|damage| damage.offset);
-    }
-
     fn add_damage(&mut self, damage: Damage) {
-        self.damage_total += 1;
         if self.damage.len() < MOST_DAMAGE_LISTED {
             self.damage.push(damage);
         }
@@ -234,6 +174,133 @@ fn not_a_transcript(what: &str) -> Error {
         .with_hint("give the .jsonl file of a session, or a session id as `retell-fast preview` lists them")
 }
 
+fn stopped() -> Error {
+    Error::new(ErrorKind::Stopped, "stopped")
+}
+
+/// Reads the lines of `input`; after each one `each` is told where it ends and may say that it is enough.
+fn read_lines(
+    lines: &mut LineReader,
+    reading: Reading<'_>,
+    reader: &mut StretchReader<'_>,
+    wait: &mut dyn FnMut(u64) -> bool,
+    each: &mut dyn FnMut(&mut StretchReader<'_>, u64) -> Result<()>,
+) -> Result<()> {
+    let mut line_entries = LineEntries::default();
+    // Only the beginning of a file tells what it is.
+    let (mut proven, mut done) = (lines.offset() > 0, 0);
+    while let Some(line) = lines.next_line(&mut || wait(done))? {
+        done = line.offset + line.bytes.len() as u64;
+        if !proven {
+            proven = line.bytes.contains(&b'{');
+            if !proven && done > PROOF_WINDOW {
+                return Err(not_a_transcript("the first megabyte holds no JSON object"));
+            }
+        }
+        line_entries.read(&line, reading.agent, reader);
+        if let Some(error) = reader.image_error.take() {
+            return Err(Error::os(error, &std::env::temp_dir()));
+        }
+        each(reader, done)?;
+    }
+    Ok(())
+}
+
+fn read_in_order(source: Source, reading: Reading<'_>, watch: Watch<'_>, fold: &mut Fold) -> Result<()> {
+    let mut lines = LineReader::new(Input::open(source)?);
+    let size = lines.size();
+    let mut reader = StretchReader::new(reading, true);
+    let mut next_watch = 0;
+    let watch = std::cell::RefCell::new(watch);
+    let told = |done| (watch.borrow_mut())(done, size);
+    read_lines(&mut lines, reading, &mut reader, &mut |done| told(done), &mut |reader, done| {
+        for said in reader.stretch.said.drain(..) {
+            fold.take(said);
+        }
+        if done >= next_watch {
+            next_watch = done + WATCH_EVERY;
+            if !told(done) {
+                return Err(stopped());
+            }
+        }
+        Ok(())
+    })?;
+    fold.append(reader.stretch, lines.lines(), lines.offset());
+    Ok(())
+}
+
+/// What a thread gives back: which stretch, what was in it, its lines and its bytes.
+type Read = (usize, Result<(Stretch, u64, u64)>);
+
+fn read_side_by_side(
+    parts: &[FileStretch],
+    reading: Reading<'_>,
+    threads: usize,
+    watch: Watch<'_>,
+    fold: &mut Fold,
+) -> Result<()> {
+    let size = parts.iter().map(FileStretch::length).sum();
+    let (next, done, stop) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));
+    let read_part = |at: usize| -> Result<(Stretch, u64, u64)> {
+        let mut lines = LineReader::starting_at(Input::of_stretch(&parts[at]), parts[at].start());
+        let mut reader = StretchReader::new(reading, at == 0);
+        let mut told = 0;
+        read_lines(&mut lines, reading, &mut reader, &mut |_| true, &mut |_, end| {
+            let read = end - parts[at].start();
+            if read - told >= WATCH_EVERY {
+                done.fetch_add(read - told, Ordering::Relaxed);
+                told = read;
+                if stop.load(Ordering::Relaxed) {
+                    return Err(stopped());
+                }
+            }
+            Ok(())
+        })?;
+        Ok((reader.stretch, lines.lines(), lines.offset() - parts[at].start()))
+    };
+    std::thread::scope(|scope| {
+        let (give, results) = channel::<Read>();
+        for _ in 0..threads.min(parts.len()) {
+            let (give, next, stop, read_part) = (give.clone(), &next, &stop, &read_part);
+            scope.spawn(move || {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    if at >= parts.len() || stop.load(Ordering::Relaxed) || give.send((at, read_part(at))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(give);
+        let mut waiting = FxHashMap::default();
+        let mut folded = 0;
+        let outcome = loop {
+            match results.recv_timeout(WATCH_AFTER) {
+                Ok((at, read)) => drop(waiting.insert(at, read)),
+                Err(RecvTimeoutError::Disconnected) => break Ok(()),
+                Err(RecvTimeoutError::Timeout) => {
+                    if !watch(done.load(Ordering::Relaxed), Some(size)) {
+                        break Err(stopped());
+                    }
+                }
+            }
+            let mut failed = None;
+            while let Some(read) = waiting.remove(&folded) {
+                match read {
+                    Ok((stretch, lines, bytes)) => fold.append(stretch, lines, bytes),
+                    Err(error) => failed = Some(error),
+                }
+                folded += 1;
+            }
+            if let Some(error) = failed {
+                break Err(error);
+            }
+        };
+        stop.store(true, Ordering::Relaxed);
+        outcome
+    })
+}
+
 /// An entry's id, without a string for the usual form.
 #[derive(PartialEq, Eq, Hash)]
 enum EntryId {
@@ -243,112 +310,66 @@ enum EntryId {
 
 impl EntryId {
     fn of(text: &str) -> Self {
-        let other = || Self::Other(text.into());
         let bytes = text.as_bytes();
-        if bytes.len() != 36 {
-            return other();
-        }
         let mut value = 0_u128;
+        if bytes.len() != 36 {
+            return Self::Other(text.into());
+        }
         for (at, &byte) in bytes.iter().enumerate() {
-            match (byte, at) {
-                (b'-', 8 | 13 | 18 | 23) => {}
-                (b'0'..=b'9', _) if !matches!(at, 8 | 13 | 18 | 23) => value = value << 4 | u128::from(byte - b'0'),
-                // Capitals are another id: only the spelling that Claude Code writes is packed.
-                (b'a'..=b'f', _) if !matches!(at, 8 | 13 | 18 | 23) => value = value << 4 | u128::from(byte - b'a' + 10),
-                _ => return other(),
-            }
+            let digit = match (byte, matches!(at, 8 | 13 | 18 | 23)) {
+                (b'-', true) => continue,
+                (b'0'..=b'9', false) => byte - b'0',
+                // Capitals are another id: only the spelling that is always written is packed.
+                (b'a'..=b'f', false) => byte - b'a' + 10,
+                _ => return Self::Other(text.into()),
+            };
+            value = value << 4 | u128::from(digit);
         }
         Self::Uuid(value)
     }
 }
 
-/// Puts images into the store, if there is one.
-struct Keeper<'s> {
-    store: Option<&'s Mutex<ImageStore>>,
-    error: Option<std::io::Error>,
-}
-
-impl KeepImages for Keeper<'_> {
-    fn keep(&mut self, image: InlineImage<'_>) -> Option<Result<ImageId, NotExtracted>> {
-        let mut store = self.store?.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        match store.add(image) {
-            Ok(kept) => Some(kept),
-            Err(error) => {
-                self.error = Some(error);
-                None
-            }
-        }
-    }
-}
-
-struct Reader<'s> {
-    reading: Reading<'s>,
+/// Takes in stretches in order.
+struct Fold {
     transcript: Transcript,
+    counts: crate::stretch::Counts,
+    subagent_file: bool,
     seen: HashSet<EntryId, rustc_hash::FxBuildHasher>,
-    sidechain_of: HashMap<String, usize>,
-    image_error: Option<std::io::Error>,
+    sidechain_of: FxHashMap<String, usize>,
 }
 
-/// Lends one story to an agent, which asks it about calls.
-struct StoryContext<'t>(&'t Story);
-
-impl Context for StoryContext<'_> {
-    fn is_subagent_call(&self, call: &str) -> bool {
-        self.0.is_subagent_call(call)
-    }
-}
-
-impl<'s> Reader<'s> {
-    fn new(reading: Reading<'s>) -> Self {
+impl Fold {
+    fn new(subagent_file: bool) -> Self {
         Self {
-            reading,
             transcript: Transcript::default(),
+            counts: <_>::default(),
+            subagent_file,
             seen: HashSet::default(),
-            sidechain_of: HashMap::new(),
-            image_error: None,
+            sidechain_of: FxHashMap::default(),
         }
     }
 
-    fn note_envelope(&mut self, envelope: &Envelope<'_>) {
+    /// Takes in a stretch of so many lines and bytes that follows on what was taken in before.
+    fn append(&mut self, stretch: Stretch, lines: u64, bytes: u64) {
+        let before = self.transcript.lines;
+        for mut said in stretch.said {
+            said.envelope.place.line += before;
+            self.take(said);
+        }
+        self.counts.append(stretch.counts, before);
+        for damage in stretch.damage {
+            self.transcript.add_damage(Damage { line: damage.line + before, ..damage });
+        }
         let transcript = &mut self.transcript;
-        transcript.session_ids.add(&envelope.session_id);
-        transcript.versions.add(&envelope.version);
-        if transcript.project_path.is_none() && !envelope.cwd.is_empty() {
-            transcript.project_path = Some(envelope.cwd.to_string());
-        }
-        if !envelope.timestamp.is_empty() {
-            if transcript.first_timestamp.is_empty() {
-                envelope.timestamp.as_ref().clone_into(&mut transcript.first_timestamp);
-            }
-            envelope.timestamp.as_ref().clone_into(&mut transcript.last_timestamp);
-        }
+        transcript.damage_total += stretch.damage_total;
+        let tail = stretch.incomplete_tail.map(|tail| Place { line: tail.line + before, ..tail });
+        transcript.incomplete_tail = transcript.incomplete_tail.or(tail);
+        transcript.lines += lines;
+        transcript.bytes += bytes;
     }
 
-    /// The sidechain that the entry belongs to: by its agent's id, else by the entry it answers. One that answers
-    /// nothing known begins a new sidechain.
-    fn sidechain(&mut self, envelope: &Envelope<'_>) -> usize {
-        let by_agent = !envelope.agent_id.is_empty();
-        let key = if by_agent { &envelope.agent_id } else { &envelope.parent_uuid };
-        let known = self.sidechain_of.get(key.as_ref()).copied().filter(|_| !key.is_empty());
-        let at = known.unwrap_or_else(|| {
-            let sidechains = &mut self.transcript.sidechains;
-            let id = if by_agent { envelope.agent_id.to_string() } else { envelope.uuid.to_string() };
-            let id = if id.is_empty() { format!("inline-{}", sidechains.len() + 1) } else { id };
-            sidechains.push(Sidechain { id, story: Story::default() });
-            sidechains.len() - 1
-        });
-        let name = if by_agent { &envelope.agent_id } else { &envelope.uuid };
-        if !name.is_empty() {
-            self.sidechain_of.insert(name.to_string(), at);
-        }
-        at
-    }
-}
-
-impl Records for Reader<'_> {
-    fn entry(&mut self, entry: &Entry<'_>, class: Class) {
-        let agent = self.reading.agent;
-        let envelope = agent.envelope(entry);
+    fn take(&mut self, said: Said) {
+        let Said { envelope, class, signals } = said;
         let is_evidence = class == Class::Evidence;
         if !is_evidence && !envelope.uuid.is_empty() && !self.seen.insert(EntryId::of(&envelope.uuid)) {
             self.transcript.duplicates += 1;
@@ -357,53 +378,75 @@ impl Records for Reader<'_> {
         if class == Class::Signal {
             self.note_envelope(&envelope);
         }
-        let inline = envelope.sidechain && !self.reading.subagent_file && !is_evidence;
+        let inline = envelope.sidechain && !self.subagent_file && !is_evidence;
         let sidechain = inline.then(|| self.sidechain(&envelope));
-        let mut signals = Vec::new();
         let transcript = &mut self.transcript;
         let story = match sidechain {
             Some(at) => &mut transcript.sidechains[at].story,
             None => &mut transcript.story,
         };
-        agent.read(entry, &StoryContext(story), &mut |signal| signals.push(signal));
-        let mut keeper = Keeper { store: self.reading.images, error: None };
         for signal in signals {
             match signal {
                 Signal::Fact(fact) => transcript.facts.take(fact),
-                signal => story.take(&envelope, signal, &mut keeper),
+                signal => story.take(&envelope, signal),
             }
         }
-        self.image_error = keeper.error;
     }
 
-    fn count(&mut self, kind: &str, class: Class, place: Place) {
+    fn note_envelope(&mut self, envelope: &Envelope) {
         let transcript = &mut self.transcript;
-        if let Some(counted) = transcript.entries.get_mut(kind) {
-            counted.count += 1;
-            counted.bytes += place.length;
-        } else {
-            let name: String = kind.chars().take(TYPE_CHARACTERS).collect();
-            let name = if transcript.entries.len() < MOST_TYPES { name } else { "(other)".to_owned() };
-            let counted = transcript.entries.entry(name).or_default();
-            counted.count += 1;
-            counted.bytes += place.length;
+        transcript.session_ids.add(&envelope.session_id);
+        transcript.versions.add(&envelope.version);
+        if transcript.project_path.is_none() && !envelope.cwd.is_empty() {
+            transcript.project_path = Some(envelope.cwd.clone());
         }
-        if class == Class::Unknown {
-            let name: String = kind.chars().take(TYPE_CHARACTERS).collect();
-            let name = if transcript.unknown.len() < MOST_TYPES { name } else { "(other)".to_owned() };
-            transcript.unknown.entry(name).or_insert(UnknownType { count: 0, first_line: place.line }).count += 1;
+        if !envelope.timestamp.is_empty() {
+            if transcript.first_timestamp.is_empty() {
+                transcript.first_timestamp.clone_from(&envelope.timestamp);
+            }
+            transcript.last_timestamp.clone_from(&envelope.timestamp);
         }
     }
 
-    fn damage(&mut self, damage: Damage) {
-        self.transcript.add_damage(damage);
+    /// The sidechain that the entry belongs to: by its agent's id, else by the entry it answers. One that answers
+    /// nothing known begins a new sidechain.
+    fn sidechain(&mut self, envelope: &Envelope) -> usize {
+        let by_agent = !envelope.agent_id.is_empty();
+        let key = if by_agent { &envelope.agent_id } else { &envelope.parent_uuid };
+        let known = self.sidechain_of.get(key).copied().filter(|_| !key.is_empty());
+        let at = known.unwrap_or_else(|| {
+            let sidechains = &mut self.transcript.sidechains;
+            let id = if by_agent { envelope.agent_id.clone() } else { envelope.uuid.clone() };
+            let id = if id.is_empty() { format!("inline-{}", sidechains.len() + 1) } else { id };
+            sidechains.push(Sidechain { id, story: Story::default() });
+            sidechains.len() - 1
+        });
+        let name = if by_agent { &envelope.agent_id } else { &envelope.uuid };
+        if !name.is_empty() {
+            self.sidechain_of.insert(name.clone(), at);
+        }
+        at
     }
 
-    fn incomplete_tail(&mut self, place: Place) {
-        self.transcript.incomplete_tail = Some(place);
+    fn finish(self) -> Transcript {
+        let Self { mut transcript, counts, .. } = self;
+        for (kind, counted, unknown) in counts.into_types() {
+            transcript.unknown.extend(unknown.map(|unknown| (kind.clone(), unknown)));
+            transcript.entries.insert(kind, counted);
+        }
+        let stories = std::iter::once(&transcript.story).chain(transcript.sidechains.iter().map(|sidechain| &sidechain.story));
+        let lossy: Vec<Place> = stories.flat_map(|story| story.lossy.iter().copied()).collect();
+        transcript.damage_total += lossy.len() as u64;
+        for Place { line, offset, length } in lossy {
+            transcript.add_damage(Damage { line, offset, length, reason: Reason::InvalidUtf8, recovered: true });
+        }
+        transcript.damage.sort_by_key(|damage| damage.offset);
+        transcript
     }
+}
 
-    fn wants_evidence(&self) -> bool {
-        self.transcript.story.awaits_subagent()
-    }
+/// How many threads there can be.
+#[must_use]
+pub fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use super::{Agent, Context};
 use crate::entry::{Class, Classify, Entry, Fields};
 use crate::event::{
-    Envelope, Fact, InlineImage, LinkedBy, PullRequest, Queue, QueuedWords, Signal, SubagentCall, ToolCall, Usage,
+    Envelope, Fact, InlineImage, LinkedBy, MetImage, PullRequest, Queue, QueuedWords, Signal, SubagentCall, ToolCall, Usage,
 };
 use crate::images::inline_images;
 use crate::json::{Value, key_is};
@@ -41,26 +41,31 @@ impl Agent for ClaudeCode {
         "claude-code"
     }
 
-    fn envelope<'a>(&self, entry: &Entry<'a>) -> Envelope<'a> {
+    fn envelope(&self, entry: &Entry<'_>) -> Envelope {
+        let text = |name| entry.text(name).into_owned();
         Envelope {
-            uuid: entry.text("uuid"),
-            parent_uuid: entry.text("parentUuid"),
-            session_id: entry.text("sessionId"),
-            timestamp: entry.text("timestamp"),
-            cwd: entry.text("cwd"),
-            version: entry.text("version"),
+            uuid: text("uuid"),
+            parent_uuid: text("parentUuid"),
+            session_id: text("sessionId"),
+            timestamp: text("timestamp"),
+            cwd: text("cwd"),
+            version: text("version"),
             sidechain: entry.is_true("isSidechain"),
-            agent_id: entry.text("agentId"),
+            agent_id: text("agentId"),
             place: entry.place,
         }
     }
 
-    fn read<'a>(&self, entry: &Entry<'a>, context: &dyn Context, say: &mut dyn FnMut(Signal<'a>)) {
+    fn evidence_marker(&self) -> &'static [u8] {
+        b"agent_progress"
+    }
+
+    fn read(&self, entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) {
         match entry.kind {
             "user" => read_user(entry, context, say),
             "assistant" => read_assistant(entry, context, say),
-            "attachment" => read_attachment(entry, say),
-            "queue-operation" => read_queue_operation(entry, say),
+            "attachment" => read_attachment(entry, context, say),
+            "queue-operation" => read_queue_operation(entry, context, say),
             "progress" => read_progress(entry, say),
             "system" => match entry.text("subtype").as_ref() {
                 "compact_boundary" => say(Signal::Compaction),
@@ -180,7 +185,7 @@ fn words_and_images<'a>(blocks: &[Block<'a>]) -> (Joined, Vec<InlineImage<'a>>) 
     (joined, images)
 }
 
-fn read_user<'a>(entry: &Entry<'a>, context: &dyn Context, say: &mut dyn FnMut(Signal<'a>)) {
+fn read_user(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) {
     let blocks = Block::all(entry.get("message").and_then(|message| message.get("content")));
     let results = read_tool_results(entry, &blocks, context, say);
     if results > 0 && results == blocks.len() {
@@ -194,7 +199,12 @@ fn read_user<'a>(entry: &Entry<'a>, context: &dyn Context, say: &mut dyn FnMut(S
     let (joined, images) = words_and_images(&blocks);
     let text = joined.text.trim().to_owned();
     let words = if human { human_words(&text, entry.is_true("isCompactSummary")) } else { <_>::default() };
+    let images = if human { keep_all(&images, context) } else { Vec::new() };
     say(Signal::User { words, text, images, human, lossy: joined.lossy });
+}
+
+fn keep_all(images: &[InlineImage<'_>], context: &mut dyn Context) -> Vec<MetImage> {
+    images.iter().filter_map(|&image| context.keep(image)).collect()
 }
 
 /// Whether an `origin` says that somebody other than the human wrote. Absent means unattributed; a kind that
@@ -204,11 +214,11 @@ fn is_foreign(origin: Option<Value<'_>>) -> bool {
 }
 
 /// Says what the results among `blocks` tell, and gives how many there are.
-fn read_tool_results<'a>(
-    entry: &Entry<'a>,
-    blocks: &[Block<'a>],
-    context: &dyn Context,
-    say: &mut dyn FnMut(Signal<'a>),
+fn read_tool_results(
+    entry: &Entry<'_>,
+    blocks: &[Block<'_>],
+    context: &mut dyn Context,
+    say: &mut dyn FnMut(Signal),
 ) -> usize {
     let results = blocks.iter().filter(|block| block.is_tool_result()).count();
     for block in blocks.iter().filter(|block| block.is_tool_result()) {
@@ -217,6 +227,7 @@ fn read_tool_results<'a>(
         if let Some(content) = block.content.filter(|content| content.is_array() || content.is_object()) {
             inline_images(content, &mut images);
         }
+        let images = keep_all(&images, context);
         let (mut agent, mut usage) = (None, Usage::default());
         if context.is_subagent_call(&call) {
             // The entry's toolUseResult can only belong to a single result.
@@ -224,7 +235,7 @@ fn read_tool_results<'a>(
             (agent, usage) = subagent_evidence(structured, block.content);
         }
         if !images.is_empty() || agent.is_some() || usage != Usage::default() || !call.is_empty() {
-            say(Signal::ToolResult { call, images, agent, usage });
+            say(Signal::ToolResult { call: call.into_owned(), images, agent, usage });
         }
     }
     results
@@ -268,7 +279,7 @@ fn line_number_after(text: &str, label: &str) -> Option<u64> {
     rest[..rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len())].parse().ok()
 }
 
-fn read_assistant<'a>(entry: &Entry<'a>, context: &dyn Context, say: &mut dyn FnMut(Signal<'a>)) {
+fn read_assistant(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) {
     let Some(message) = entry.get("message") else { return };
     let (mut id, mut model, mut content) = (None, None, None);
     for (key, value) in message.members() {
@@ -342,9 +353,9 @@ fn target(input: Value<'_>) -> String {
     best.map(|(_, value)| string(Some(value)).into_owned()).unwrap_or_default()
 }
 
-fn read_attachment<'a>(entry: &Entry<'a>, say: &mut dyn FnMut(Signal<'a>)) {
+fn read_attachment(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) {
     let Some(attachment) = entry.get("attachment") else { return };
-    let mut words = queued_words(attachment.get("prompt"));
+    let mut words = queued_words(attachment.get("prompt"), context);
     words.human &= !(words.notification
         || string(attachment.get("commandMode")) == "task-notification"
         || entry.is_true("isMeta")
@@ -354,19 +365,19 @@ fn read_attachment<'a>(entry: &Entry<'a>, say: &mut dyn FnMut(Signal<'a>)) {
     say(Signal::Queue(Queue::Delivered(words)));
 }
 
-fn read_queue_operation<'a>(entry: &Entry<'a>, say: &mut dyn FnMut(Signal<'a>)) {
+fn read_queue_operation(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) {
     let content = entry.get("content");
     let operation = match entry.text("operation").as_ref() {
-        "enqueue" => Queue::Enqueue(queued_words(content)),
+        "enqueue" => Queue::Enqueue(queued_words(content, context)),
         "dequeue" => Queue::Dequeue,
-        "remove" => Queue::Remove(queued_words(content).text),
+        "remove" => Queue::Remove(queued_words(content, context).text),
         "popAll" => Queue::PopAll,
         _ => return,
     };
     say(Signal::Queue(operation));
 }
 
-fn queued_words(content: Option<Value<'_>>) -> QueuedWords<'_> {
+fn queued_words(content: Option<Value<'_>>, context: &mut dyn Context) -> QueuedWords {
     let (joined, images) = words_and_images(&Block::all(content));
     let text = joined.text.trim().to_owned();
     let words = human_words(&text, false);
@@ -380,19 +391,19 @@ fn queued_words(content: Option<Value<'_>>) -> QueuedWords<'_> {
         says: if human { words.says } else { String::new() },
         text,
         human,
-        images,
+        images: if human { keep_all(&images, context) } else { Vec::new() },
         lossy: joined.lossy,
     }
 }
 
-fn read_progress<'a>(entry: &Entry<'a>, say: &mut dyn FnMut(Signal<'a>)) {
+fn read_progress(entry: &Entry<'_>, say: &mut dyn FnMut(Signal)) {
     let Some(data) = entry.get("data") else { return };
     if string(data.get("type")) != "agent_progress" {
         return;
     }
     let (call, agent) = (entry.text("parentToolUseID"), string(data.get("agentId")));
     if !call.is_empty() && !agent.is_empty() {
-        say(Signal::Progress { call, agent });
+        say(Signal::Progress { call: call.into_owned(), agent: agent.into_owned() });
     }
 }
 

@@ -4,14 +4,16 @@ mod claude_code;
 
 use crate::entry::{Classify, Entry};
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{Envelope, Signal};
+use crate::event::{Envelope, InlineImage, MetImage, Signal};
 
 pub use claude_code::ClaudeCode;
 
-/// What the reader of an entry may ask of the conversation so far.
+/// What the reader of an entry may ask of what surrounds it.
 pub trait Context {
-    /// Whether the tool call of this id started a subagent: only then is its result read.
+    /// Whether the tool call of this id may have started a subagent: only then is its result read.
     fn is_subagent_call(&self, call: &str) -> bool;
+    /// Keeps an image; `None` when images are not wanted.
+    fn keep(&mut self, image: InlineImage<'_>) -> Option<MetImage>;
 }
 
 /// An agent whose transcripts can be read.
@@ -20,10 +22,14 @@ pub trait Agent: Classify + Sync {
     fn name(&self) -> &'static str;
 
     /// The fields that entries share.
-    fn envelope<'a>(&self, entry: &Entry<'a>) -> Envelope<'a>;
+    fn envelope(&self, entry: &Entry<'_>) -> Envelope;
+
+    /// What every entry of class evidence that tells something contains; it lets one be told from the others
+    /// without being read.
+    fn evidence_marker(&self) -> &'static [u8];
 
     /// Gives what the entry says to `say`, in order.
-    fn read<'a>(&self, entry: &Entry<'a>, context: &dyn Context, say: &mut dyn FnMut(Signal<'a>));
+    fn read(&self, entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal));
 }
 
 /// Every agent, in the order in which they are tried.

@@ -6,4 +6,4 @@ mod store;
 
 pub use find::inline_images;
 pub use format::ImageFormat;
-pub use store::{ImageStore, NotExtracted};
+pub use store::ImageStore;

@@ -4,28 +4,15 @@ use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use base64_simd::STANDARD;
-use serde::Serialize;
 use sha2::{Digest, Sha256};
 use tempfile::SpooledTempFile;
 
 use super::format::ImageFormat;
-use crate::event::{ImageId, InlineImage};
+use crate::event::{ImageId, InlineImage, MetImage, NotExtracted};
 use crate::json;
 
 /// How much is kept in memory before the temporary file is made.
 const SPOOL_LIMIT: usize = 4 * 1024 * 1024;
-
-/// Why an image was not extracted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NotExtracted {
-    /// Its characters are no standard base64.
-    InvalidBase64,
-    /// Its bytes are no image of a known format.
-    NotAnImage,
-    /// There is no event that it could belong to.
-    NoEvent,
-}
 
 struct Stored {
     format: ImageFormat,
@@ -53,7 +40,7 @@ impl ImageStore {
     ///
     /// # Errors
     /// The outer one when the temporary file cannot be written, the inner one when it is no image.
-    pub fn add(&mut self, image: InlineImage<'_>) -> io::Result<Result<ImageId, NotExtracted>> {
+    pub fn add(&mut self, image: InlineImage<'_>) -> io::Result<MetImage> {
         // Some writers escape the slashes (`\/`); JSON says that is the same string.
         let characters = json::decode(image.base64).text;
         let Ok(bytes) = STANDARD.decode_to_vec(characters.as_bytes()) else {

@@ -1,0 +1,68 @@
+"""How a run ends that could not be brought to its end: what is said, and with which exit status."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+
+import retell_fast
+
+from .exit_status import ExitStatus
+from .messages import fail, prepare_streams, say
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) if os.name == "posix" else (errno.ENOSPC, errno.EFBIG)
+
+
+def say_why(error: BaseException) -> int:
+    """Says what ended the run and what to do about it, and gives the exit status."""
+    prepare_streams()  # the run may have ended before it came to that
+    if isinstance(error, BrokenPipeError):
+        # Whoever read our output has enough, as with `| head`: that is no failure.
+        _let_go_of_output()
+        return ExitStatus.ALL_WELL
+    if isinstance(error, KeyboardInterrupt):
+        _let_go_of_output()
+        say("interrupted")
+        return ExitStatus.INTERRUPTED
+    if isinstance(error, ValueError):
+        fail(str(error), "retell-fast --help shows what there is")
+        return ExitStatus.WRONG_USAGE
+    _let_go_of_output()
+    if isinstance(error, retell_fast.RetellError):
+        fail(str(error), error.hint)
+    elif isinstance(error, OSError):
+        fail(*_explain_system(error))
+    return ExitStatus.COULD_NOT
+
+
+def _let_go_of_output() -> None:
+    """Points standard output at nothing, or Python would try again to write what is left, and complain."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError):  # standard output is closed, or is no file
+        pass
+
+
+def _explain_system(error: OSError) -> tuple[str, str | None]:
+    what = str(error.filename) if error.filename is not None else "standard output"
+    if error.errno in _NO_ROOM:
+        return f"no room to write {what}", "free some space, or choose another place to write to"
+    if isinstance(error, FileNotFoundError):
+        return (
+            f"there is no file {what}",
+            "check the path, or list the sessions there are: retell-fast preview",
+        )
+    if isinstance(error, PermissionError):
+        return f"permission denied: {what}", "check who may use it: ls -ld, or choose another place"
+    if isinstance(error, IsADirectoryError):
+        return (
+            f"{what} is a folder",
+            "name a session file in it, or list the sessions there are: retell-fast preview",
+        )
+    if isinstance(error, (NotADirectoryError, FileExistsError)):
+        return f"there is a file in the way: {what}", "choose another folder with --output-dir DIR"
+    reason = os.strerror(error.errno).lower() if error.errno else str(error).lower()
+    return f"{what}: {reason}", None

@@ -1,0 +1,249 @@
+//! One stretch of whole lines, read on its own: what its entries say, and what is counted.
+//!
+//! A stretch knows nothing of the stretches before it, so that several can be read side by side; the fold in
+//! `transcript.rs` takes them in order, and the result does not depend on where the file was cut. What an entry's
+//! reading depends on is only which tool calls started subagents: of calls made before the stretch that is not
+//! known, so the results of unknown calls are read as if they had, and the fold passes over what it has no use for.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+use memchr::memmem::Finder;
+use rustc_hash::FxBuildHasher;
+
+use crate::agents::{Agent, Context};
+use crate::entry::{Class, Damage, Entry, Place, Records};
+use crate::event::{Envelope, InlineImage, MetImage, Signal};
+use crate::images::ImageStore;
+
+/// Damaged pieces that are listed one by one; the rest are only counted.
+pub const MOST_DAMAGE_LISTED: usize = 1_000;
+
+/// Distinct entry types that are counted apart, and the characters of a type's name that are kept. Real files
+/// hold some 40; a hostile one could hold a new one on every line.
+const MOST_TYPES: usize = 1_000;
+const TYPE_CHARACTERS: usize = 100;
+
+/// How to read.
+#[derive(Clone, Copy)]
+pub struct Reading<'s> {
+    /// Whose transcript it is.
+    pub agent: &'static dyn Agent,
+    /// Whether the file is a subagent's own, all of whose lines are marked as sidechain.
+    pub subagent_file: bool,
+    /// Where images go; `None` to leave them.
+    pub images: Option<&'s Mutex<ImageStore>>,
+}
+
+/// Entries of one type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct TypeCount {
+    /// Records.
+    pub count: u64,
+    /// Their bytes, without line ends.
+    pub bytes: u64,
+}
+
+/// Entries of a type that is in no table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct UnknownType {
+    /// Records.
+    pub count: u64,
+    /// The line that the first one stands on.
+    pub first_line: u64,
+}
+
+/// What one entry says.
+pub struct Said {
+    /// The entry's envelope.
+    pub envelope: Envelope,
+    /// Its class.
+    pub class: Class,
+    /// In order.
+    pub signals: Vec<Signal>,
+}
+
+/// What was counted, by type.
+#[derive(Default)]
+pub struct Counts {
+    types: HashMap<String, (TypeCount, Option<UnknownType>), FxBuildHasher>,
+}
+
+impl Counts {
+    fn add(&mut self, kind: &str, class: Class, place: Place) {
+        let unknown = (class == Class::Unknown).then_some(UnknownType { count: 1, first_line: place.line });
+        self.merge(kind, TypeCount { count: 1, bytes: place.length }, unknown);
+    }
+
+    fn merge(&mut self, kind: &str, more: TypeCount, unknown: Option<UnknownType>) {
+        let counted = match self.types.get_mut(kind) {
+            Some(counted) => counted,
+            None => {
+                let name: String = kind.chars().take(TYPE_CHARACTERS).collect();
+                let name = if self.types.len() < MOST_TYPES { name } else { "(other)".to_owned() };
+                self.types.entry(name).or_default()
+            }
+        };
+        counted.0.count += more.count;
+        counted.0.bytes += more.bytes;
+        match (&mut counted.1, unknown) {
+            (Some(known), Some(unknown)) => known.count += unknown.count,
+            (none, unknown) => *none = none.or(unknown),
+        }
+    }
+
+    /// Takes in what a later stretch counted, whose lines begin behind line `before`.
+    pub fn append(&mut self, later: Self, before: u64) {
+        let mut later: Vec<_> = later.types.into_iter().collect();
+        later.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+        for (kind, (counted, unknown)) in later {
+            let moved = |unknown: UnknownType| UnknownType { first_line: unknown.first_line + before, ..unknown };
+            self.merge(&kind, counted, unknown.map(moved));
+        }
+    }
+
+    /// Type, count, and whether it is unknown.
+    pub fn into_types(self) -> impl Iterator<Item = (String, TypeCount, Option<UnknownType>)> {
+        self.types.into_iter().map(|(kind, (counted, unknown))| (kind, counted, unknown))
+    }
+}
+
+/// Everything found in a stretch. Line numbers are counted from the stretch's own first line.
+#[derive(Default)]
+pub struct Stretch {
+    /// Entries that say something, in order.
+    pub said: Vec<Said>,
+    /// Records by type.
+    pub counts: Counts,
+    /// Damaged pieces, the first [`MOST_DAMAGE_LISTED`].
+    pub damage: Vec<Damage>,
+    /// All damaged pieces.
+    pub damage_total: u64,
+    /// A last line that is not whole yet.
+    pub incomplete_tail: Option<Place>,
+}
+
+/// Reads the records of a stretch.
+pub struct StretchReader<'s> {
+    reading: Reading<'s>,
+    /// What has been found since it was last taken.
+    pub stretch: Stretch,
+    /// A failure to keep an image.
+    pub image_error: Option<io::Error>,
+    calls: Calls,
+    marker: Finder<'static>,
+}
+
+/// The tool calls met so far.
+struct Calls {
+    /// Whether the stretch is the file's first, so that no call was made before it.
+    first: bool,
+    /// Whether each started a subagent, and whether it has its result. In the first stretch those that did not are
+    /// left out.
+    known: HashMap<String, Call, FxBuildHasher>,
+    unanswered: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Call {
+    Plain,
+    Subagent,
+    AnsweredSubagent,
+}
+
+impl Calls {
+    fn take(&mut self, signal: &Signal) {
+        match signal {
+            Signal::Assistant { tools, .. } => {
+                for tool in tools.iter().filter(|tool| !tool.id.is_empty()) {
+                    let call = if tool.subagent.is_some() { Call::Subagent } else { Call::Plain };
+                    if (call == Call::Plain && self.first) || self.known.contains_key(&tool.id) {
+                        continue;
+                    }
+                    self.known.insert(tool.id.clone(), call);
+                    self.unanswered += usize::from(call == Call::Subagent);
+                }
+            }
+            Signal::ToolResult { call, .. } => {
+                if let Some(call @ Call::Subagent) = self.known.get_mut(call) {
+                    *call = Call::AnsweredSubagent;
+                    self.unanswered -= 1;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn may_be_subagent(&self, call: &str) -> bool {
+        self.known.get(call).map_or(!self.first, |call| *call != Call::Plain)
+    }
+}
+
+impl<'s> StretchReader<'s> {
+    /// A reader for one stretch; `first` when it is the file's first.
+    #[must_use]
+    pub fn new(reading: Reading<'s>, first: bool) -> Self {
+        let calls = Calls { first, known: HashMap::default(), unanswered: 0 };
+        let marker = Finder::new(reading.agent.evidence_marker());
+        Self { reading, stretch: Stretch::default(), image_error: None, calls, marker }
+    }
+}
+
+struct StretchContext<'t> {
+    calls: &'t Calls,
+    images: Option<&'t Mutex<ImageStore>>,
+    image_error: &'t mut Option<io::Error>,
+}
+
+impl Context for StretchContext<'_> {
+    fn is_subagent_call(&self, call: &str) -> bool {
+        self.calls.may_be_subagent(call)
+    }
+
+    fn keep(&mut self, image: InlineImage<'_>) -> Option<MetImage> {
+        let mut store = self.images?.lock().unwrap_or_else(PoisonError::into_inner);
+        match store.add(image) {
+            Ok(met) => Some(met),
+            Err(error) => {
+                *self.image_error = Some(error);
+                None
+            }
+        }
+    }
+}
+
+impl Records for StretchReader<'_> {
+    fn entry(&mut self, entry: &Entry<'_>, class: Class) {
+        let agent = self.reading.agent;
+        let mut signals = Vec::new();
+        let mut context =
+            StretchContext { calls: &self.calls, images: self.reading.images, image_error: &mut self.image_error };
+        agent.read(entry, &mut context, &mut |signal| signals.push(signal));
+        for signal in &signals {
+            self.calls.take(signal);
+        }
+        if class != Class::Evidence || !signals.is_empty() {
+            self.stretch.said.push(Said { envelope: agent.envelope(entry), class, signals });
+        }
+    }
+
+    fn count(&mut self, kind: &str, class: Class, place: Place) {
+        self.stretch.counts.add(kind, class, place);
+    }
+
+    fn damage(&mut self, damage: Damage) {
+        self.stretch.damage_total += 1;
+        if self.stretch.damage.len() < MOST_DAMAGE_LISTED {
+            self.stretch.damage.push(damage);
+        }
+    }
+
+    fn incomplete_tail(&mut self, place: Place) {
+        self.stretch.incomplete_tail = Some(place);
+    }
+
+    fn wants_evidence(&self, rest: &[u8]) -> bool {
+        self.calls.unanswered > 0 || (!self.calls.first && self.marker.find(rest).is_some())
+    }
+}
