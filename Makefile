@@ -44,7 +44,9 @@ $(VENV)/.built: $(VENV)/.dev $(RUST_FILES)
 	PIP_QUIET=1 VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --quiet
 	touch $@
 
+# Compiled ahead, as pip does it: where PYTHONDONTWRITEBYTECODE is set, every start would compile it again.
 build: $(VENV)/.built ## build the optimised module into .venv
+	@$(BIN)/python -m compileall -q python/retell_fast
 
 demo: build ## parse the bundled session and show what comes out
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)/home/projects && cp -R tests/data/claude-code $(DEMO)/home/projects/-home-you-demo

@@ -30,9 +30,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-sys.path.insert(
-    0, str(Path(__file__).resolve().parent.parent)
-)  # run as a script, `benches` is not on the path
+# Run as a script, `benches` is not on the path.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benches import generate, peers
 

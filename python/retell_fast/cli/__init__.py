@@ -2,7 +2,7 @@
 
 It uses nothing but the public names of `retell_fast`, so whatever the command does, a program can do too.
 
-    arguments     the command line
+    arguments     the command line; `plain` is the shortcut for the most frequent
     parse         the command that reads a session; `closing` is what it says at the end
     preview       the command that lists sessions; `cards` is how it shows one
     progress      the bar
@@ -23,6 +23,7 @@ import retell_fast
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
 __all__ = ["main"]
 
@@ -51,25 +52,21 @@ def _run(words: list[str]) -> int:
         sys.stdout.write(f"retell-fast {retell_fast.__version__}\n")
         return 0
 
-    from .arguments import read_arguments
     from .messages import prepare_streams
+    from .plain import read_plain
 
     prepare_streams()
-    given = read_arguments(words)
-    if given.command == "parse":
+    given = read_plain(words) or _read_arguments(words)
+    if given.pop("command") == "parse":
         from . import parse
 
-        return parse.run(
-            given.session,
-            output_dir=given.output_dir,
-            include_subagents=given.include_subagents,
-            strict=given.strict,
-            allow_unknown=given.allow_unknown,
-            agent=given.agent,
-            quiet=given.quiet,
-        )
+        return parse.run(**given)
     from . import preview
 
-    return preview.run(
-        given.count, as_json=given.json, project=given.project, since=given.since, sort=given.sort
-    )
+    return preview.run(**given)
+
+
+def _read_arguments(words: list[str]) -> dict[str, Any]:
+    from .arguments import read_arguments
+
+    return read_arguments(words)

@@ -13,7 +13,7 @@ from .messages import fail
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
 SORT_ORDERS = ("score", "date", "size")
 
@@ -42,8 +42,8 @@ exit status:
 """
 
 
-def read_arguments(words: Sequence[str]) -> argparse.Namespace:
-    """Gives what the words ask for: `command`, and the rest by name.
+def read_arguments(words: Sequence[str]) -> dict[str, Any]:
+    """Gives what the words ask for: `command`, and by name what the `run` of that command takes.
 
     Leaves the program for --help, --version and wrong usage.
     """
@@ -51,7 +51,7 @@ def read_arguments(words: Sequence[str]) -> argparse.Namespace:
     if not words:
         parser.print_help(sys.stderr)
         sys.exit(ExitStatus.WRONG_USAGE)
-    return parser.parse_args(words)
+    return vars(parser.parse_args(words))
 
 
 def _program() -> argparse.ArgumentParser:
@@ -128,7 +128,7 @@ def _add_preview(commands: argparse._SubParsersAction[_Parser]) -> None:
         default=10,
         help="how many sessions to list (default: 10)",
     )
-    parser.add_argument("--json", action="store_true", help="print a JSON array")
+    parser.add_argument("--json", dest="as_json", action="store_true", help="print a JSON array")
     parser.add_argument("--project", metavar="TEXT", help="only sessions whose project path contains TEXT")
     parser.add_argument(
         "--since", metavar="DATE", help="only sessions changed on DATE or later, such as 2026-02-10"

@@ -25,12 +25,12 @@ _SAID_FROM_MANIFEST = (retell_fast.UnknownEntryTypeWarning, retell_fast.DamagedI
 def run(
     session: str,
     *,
-    output_dir: str | None,
-    include_subagents: bool,
-    strict: bool,
-    allow_unknown: bool,
-    agent: str | None,
-    quiet: bool,
+    output_dir: str | None = None,
+    include_subagents: bool = False,
+    strict: bool = False,
+    allow_unknown: bool = False,
+    agent: str | None = None,
+    quiet: bool = False,
 ) -> int:
     """Parses, writes, says how it went, and gives the exit status.
 

@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use memchr::memmem::Finder;
 
-use crate::json::{self, Members, Value, skip_blank};
+use crate::json::{self, Members, Value};
 use crate::lines::Line;
 
 /// How records begin, in every version seen.
@@ -60,8 +60,12 @@ pub trait Classify {
     /// What `kind` is, given the fields seen so far. When `complete`, no more will come.
     fn classify(&self, kind: &str, entry: &Fields<'_>, complete: bool) -> Class;
 
-    /// Whether `kind` stands in the type table at all.
-    fn is_known(&self, kind: &str) -> bool;
+    /// Whether an object of type `kind` is a record of its own, and not an object nested in one: its type stands in
+    /// the table, and it has what records of that type have.
+    fn is_record(&self, kind: &str, object: Value<'_>) -> bool;
+
+    /// Whether `kind` stands in the type table at all: the cheap half of [`Classify::is_record`].
+    fn may_be_record(&self, kind: &str) -> bool;
 }
 
 /// What is wrong with a piece of input.
@@ -97,7 +101,7 @@ pub struct Damage {
     pub length: u64,
     /// What is wrong with it.
     pub reason: Reason,
-    /// Whether a record was read from the same line in spite of it.
+    /// Whether a record was read from the same line, or dropped as whole, in spite of it.
     pub recovered: bool,
 }
 
@@ -214,8 +218,19 @@ impl LineEntries {
             });
             return;
         }
-        let fields = &mut self.fields;
-        LineReading { line, bytes: line.bytes, agent, records, fields, starts: &self.starts, escaped_keys: false }.run();
+        let reading = LineReading {
+            line,
+            bytes: line.bytes,
+            agent,
+            records,
+            fields: &mut self.fields,
+            starts: &self.starts,
+            escaped_keys: false,
+            end: 0,
+            any: false,
+            damage: Vec::new(),
+        };
+        reading.run();
     }
 }
 
@@ -229,15 +244,37 @@ struct LineReading<'r> {
     starts: &'r [Finder<'static>; 2],
     /// Whether a key of the record being read is written with escapes.
     escaped_keys: bool,
+    /// Behind the record read last.
+    end: usize,
+    /// Whether any record has been found on the line.
+    any: bool,
+    /// What is wrong with the line: held back until it is known whether anything was recovered.
+    damage: Vec<Damage>,
 }
 
 impl LineReading<'_> {
     fn run(mut self) {
-        let Some(mut at) = self.trim() else { return };
+        if let Some(start) = self.trim() {
+            self.records_from(start);
+        }
+        for mut damage in std::mem::take(&mut self.damage) {
+            damage.recovered = self.any;
+            self.records.damage(damage);
+        }
+    }
+
+    fn records_from(&mut self, mut at: usize) {
         let mut glue = Glue::new(self.bytes, self.starts);
         let mut broken = 0;
         while at < self.bytes.len() {
+            let joined = self.damage.len().checked_sub(1).filter(|&last| {
+                let damage = self.damage[last];
+                damage.reason == Reason::JoinedRecords && damage.offset == self.place(at, at).offset
+            });
             let next = self.record(at, &mut glue, broken > MOST_BROKEN);
+            if let Some(joined) = joined {
+                self.damage[joined].length = (self.end - at) as u64;
+            }
             match next {
                 Next::End => return,
                 Next::At(place) => at = place,
@@ -259,7 +296,7 @@ impl LineReading<'_> {
         let (head, tail) = (skipped..start, end..self.bytes.len());
         for run in [head, tail] {
             if memchr::memchr(0, &self.bytes[run.clone()]).is_some() {
-                self.damage(run.start, run.end, Reason::NulBytes, start < end);
+                self.damage(run.start, run.end, Reason::NulBytes);
             }
         }
         self.bytes = &self.bytes[..end];
@@ -286,29 +323,34 @@ impl LineReading<'_> {
             }
             Reading::Whole(end) => {
                 let kind = kind.unwrap_or(Kind { name: "(none)".to_owned(), class: Class::Unknown });
-                self.records.count(&kind.name, kind.class, self.place(at, end));
+                self.count(at, end, &kind);
                 self.emit(at, end, &kind);
                 self.behind_whole(end, glue, only_last)
             }
             Reading::Broken => match kind {
                 // Evidence is noise: when it does not hold together it is dropped like noise.
                 Some(kind) if kind.class == Class::Evidence && !must_be_whole => self.dropped(at, at + 1, &kind, glue),
+                Some(kind) if matches!(kind.class, Class::Noise | Class::Evidence) => {
+                    // The unterminated last line: noise with a record glued to it, or not whole yet.
+                    match glue.next(at + 1, self.agent) {
+                        Some(_) => self.dropped(at, at + 1, &kind, glue),
+                        None => self.recover(at, self.bytes.len(), glue, only_last),
+                    }
+                }
                 _ => self.recover(at, at + 1, glue, only_last),
             },
         }
     }
 
     fn dropped(&mut self, at: usize, read: usize, kind: &Kind, glue: &mut Glue<'_>) -> Next {
-        let Some(start) = glue.next(read, Some(self.agent)) else {
-            self.records.count(&kind.name, kind.class, self.place(at, self.bytes.len()));
-            return Next::End;
-        };
-        let end = at + trimmed(&self.bytes[at..start]).len();
-        self.records.count(&kind.name, kind.class, self.place(at, end));
+        let start = glue.next(read, self.agent);
+        let end = at + trimmed(&self.bytes[at..start.unwrap_or(self.bytes.len())]).len();
+        self.count(at, end, kind);
+        let Some(start) = start else { return Next::End };
         if self.bytes[end - 1] == b'}' {
-            self.damage(start, self.bytes.len(), Reason::JoinedRecords, true);
+            self.damage(start, self.bytes.len(), Reason::JoinedRecords);
         } else {
-            self.damage(at, start, Reason::TruncatedRecord, true);
+            self.damage(at, start, Reason::TruncatedRecord);
         }
         Next::Recovered(start)
     }
@@ -318,15 +360,15 @@ impl LineReading<'_> {
         match self.bytes.get(rest) {
             None => Next::End,
             Some(b'{') => {
-                self.damage(rest, self.bytes.len(), Reason::JoinedRecords, true);
+                self.damage(rest, self.bytes.len(), Reason::JoinedRecords);
                 Next::At(rest)
             }
             Some(_) => {
-                if let Some(start) = glue.find(rest, only_last) {
-                    self.damage(rest, start, Reason::TruncatedRecord, true);
+                if let Some(start) = glue.find(rest, self.agent, only_last) {
+                    self.damage(rest, start, Reason::TruncatedRecord);
                     return Next::Recovered(start);
                 }
-                self.damage(rest, self.bytes.len(), Reason::TrailingBytes, true);
+                self.damage(rest, self.bytes.len(), Reason::TrailingBytes);
                 Next::End
             }
         }
@@ -334,17 +376,19 @@ impl LineReading<'_> {
 
     /// The record at `at` cannot be read: goes on at the next one on the line, from `from` on.
     fn recover(&mut self, at: usize, from: usize, glue: &mut Glue<'_>, only_last: bool) -> Next {
-        if let Some(start) = glue.find(from, only_last) {
-            self.damage(at, start, Reason::TruncatedRecord, true);
+        self.end = self.bytes.len();
+        if let Some(start) = glue.find(from, self.agent, only_last) {
+            self.end = start;
+            self.damage(at, start, Reason::TruncatedRecord);
             return Next::Recovered(start);
         }
         let rest = &self.bytes[at..];
         if !self.line.terminated {
             self.records.incomplete_tail(self.place(at, self.bytes.len()));
         } else if is_whole_value(rest) {
-            self.damage(at, self.bytes.len(), Reason::NotAnObject, false);
+            self.damage(at, self.bytes.len(), Reason::NotAnObject);
         } else {
-            self.damage(at, self.bytes.len(), Reason::InvalidJson, false);
+            self.damage(at, self.bytes.len(), Reason::InvalidJson);
         }
         Next::End
     }
@@ -415,9 +459,15 @@ impl LineReading<'_> {
         Place { line: self.line.number, offset: self.line.offset + start as u64, length: (end - start) as u64 }
     }
 
-    fn damage(&mut self, start: usize, end: usize, reason: Reason, recovered: bool) {
+    fn count(&mut self, start: usize, end: usize, kind: &Kind) {
+        self.any = true;
+        self.end = end;
+        self.records.count(&kind.name, kind.class, self.place(start, end));
+    }
+
+    fn damage(&mut self, start: usize, end: usize, reason: Reason) {
         let Place { line, offset, length } = self.place(start, end);
-        self.records.damage(Damage { line, offset, length, reason, recovered });
+        self.damage.push(Damage { line, offset, length, reason, recovered: false });
     }
 }
 
@@ -455,32 +505,39 @@ impl<'a> Glue<'a> {
         Self { bytes, starts, upcoming: [None; 2], last_object: None }
     }
 
-    fn find(&mut self, from: usize, only_last: bool) -> Option<usize> {
+    fn find(&mut self, from: usize, agent: &dyn Classify, only_last: bool) -> Option<usize> {
         if only_last {
             let last = self.last_object()?;
-            let starts_record = RECORD_STARTS.iter().any(|start| self.bytes[last..].starts_with(start));
-            return (last >= from && starts_record).then_some(last);
+            return (last >= from && self.is_record(last, self.bytes.len(), agent)).then_some(last);
         }
-        self.next(from, None)
+        self.next(from, agent)
     }
 
-    /// The first glued record at or behind `from`. Behind noise, `table` tells real records from nested objects
-    /// before the costlier look at how the line ends.
+    /// The first glued record at or behind `from`.
     ///
     /// Inside a whole record an object can only follow a colon, a bracket or a comma (its quotes would be
-    /// escaped inside a string). Behind one of these, the object is a glued record only if the line ends with it.
-    fn next(&mut self, from: usize, table: Option<&dyn Classify>) -> Option<usize> {
-        let mut from = from;
+    /// escaped inside a string). Behind one of these, the object is a glued record only if the line, or what lies
+    /// before the next glued record, ends with it, and it looks like a record.
+    fn next(&mut self, from: usize, agent: &dyn Classify) -> Option<usize> {
+        let mut at = from;
         loop {
-            let found = self.candidate(from)?;
-            let before = trimmed(&self.bytes[..found]).last();
-            if !matches!(before, Some(b':' | b'[' | b',')) {
+            let found = self.candidate(at)?;
+            let before = trimmed(&self.bytes[..found]);
+            if !matches!(before.last(), Some(b':' | b'[' | b',')) {
+                let nested = json::enclosing_object_start(before).filter(|&start| start >= from && start > 0);
+                let hidden = nested.filter(|&start| {
+                    let behind = trimmed(&self.bytes[..start]).last();
+                    matches!(behind, Some(b':' | b'[' | b',')) && self.is_record(start, before.len(), agent)
+                });
+                return Some(hidden.unwrap_or(found));
+            }
+            if self.may_be_record(found, agent)
+                && self.last_object() == Some(found)
+                && self.is_record(found, self.bytes.len(), agent)
+            {
                 return Some(found);
             }
-            if table.is_none_or(|agent| self.is_entry(found, agent)) && self.last_object() == Some(found) {
-                return Some(found);
-            }
-            from = found + 1;
+            at = found + 1;
         }
     }
 
@@ -496,17 +553,26 @@ impl<'a> Glue<'a> {
         (first != usize::MAX).then_some(first)
     }
 
-    fn is_entry(&self, at: usize, agent: &dyn Classify) -> bool {
+    /// Whether the object at `at`, judged by its first member alone, can be a record.
+    fn may_be_record(&self, at: usize, agent: &dyn Classify) -> bool {
         let Some(mut members) = Members::open(self.bytes, at) else { return false };
         match members.key() {
             Ok(Some(b"parentUuid")) => true,
-            Ok(Some(_)) => {
-                let value = skip_blank(self.bytes, members.at());
-                self.bytes[value..].first() == Some(&b'"')
-                    && members.value().ok().and_then(Value::text).is_some_and(|kind| agent.is_known(&kind.text))
+            Ok(Some(_)) if self.bytes.get(members.at()) == Some(&b'"') => {
+                let kind = members.value().ok().and_then(Value::text);
+                kind.is_some_and(|kind| agent.may_be_record(&kind.text))
             }
             _ => false,
         }
+    }
+
+    /// Whether the object between `start` and `end` is a record.
+    fn is_record(&self, start: usize, end: usize, agent: &dyn Classify) -> bool {
+        let object = Value::new(&self.bytes[start..end]);
+        if !RECORD_STARTS.iter().any(|start| object.raw().starts_with(start)) {
+            return false;
+        }
+        object.get("type").and_then(Value::text).is_some_and(|kind| agent.is_record(&kind.text, object))
     }
 
     fn last_object(&mut self) -> Option<usize> {

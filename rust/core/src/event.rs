@@ -269,6 +269,18 @@ pub enum Signal {
     Fact(Fact),
 }
 
+impl Signal {
+    /// Whether it tells nothing at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::User { text, images, .. } => text.is_empty() && images.is_empty(),
+            Self::Assistant { says, thinks, tools, .. } => says.is_empty() && thinks.is_empty() && tools.is_empty(),
+            _ => false,
+        }
+    }
+}
+
 /// An operation on the queue of words typed while the assistant worked.
 #[derive(Debug)]
 pub enum Queue {

@@ -72,17 +72,16 @@ impl WordQueue {
         queued.human.then_some(queued)
     }
 
-    /// A user entry with this trimmed text comes by. Says whether it was an event already.
-    pub fn user_entry(&mut self, text: &str) -> bool {
-        if self.take_delivered(text) {
+    /// A user entry comes by: its trimmed text, and the human's words in it, "" when it is markup (a command, a
+    /// notification). Says whether it was an event already.
+    pub fn user_entry(&mut self, text: &str, words: &str) -> bool {
+        if self.take_delivered(text) || self.take_delivered(words) {
             return true;
         }
-        let closed = self.close(text);
+        let closed = self.close(text) || self.close(words);
         if self.dequeued > 0 {
-            self.dequeued -= 1;
-            if !closed {
-                self.close_contained(text);
-            }
+            let closed = if closed { 1 } else { self.close_contained(text, words) };
+            self.dequeued = if self.open.is_empty() { 0 } else { self.dequeued.saturating_sub(closed.max(1)) };
         }
         false
     }
@@ -108,15 +107,19 @@ impl WordQueue {
         place.map(|place| self.open.remove(place)).is_some()
     }
 
-    /// A dequeued user entry may hold several queued texts, or a command in another spelling.
-    fn close_contained(&mut self, text: &str) {
+    /// A dequeued user entry may hold several queued texts, or a command in another spelling. Gives how many were
+    /// closed.
+    fn close_contained(&mut self, text: &str, words: &str) -> usize {
         let before = self.open.len();
         self.open.retain(|queued| queued.notification || queued.text.is_empty() || !text.contains(&queued.text));
-        if self.open.len() == before
-            && let Some(place) = self.open.iter().position(|queued| !queued.notification)
-        {
-            self.open.remove(place);
+        if self.open.len() == before {
+            // Words close words, markup closes markup: a command that was queued comes back spelled in tags.
+            let same_kind = |queued: &QueuedWords| !queued.notification && queued.human != words.is_empty();
+            if let Some(place) = self.open.iter().position(same_kind) {
+                self.open.remove(place);
+            }
         }
+        before - self.open.len()
     }
 }
 
@@ -170,7 +173,7 @@ mod tests {
         queue.enqueue(words("one"));
         queue.enqueue(words("two"));
         queue.dequeue();
-        assert!(!queue.user_entry("one\ntwo"));
+        assert!(!queue.user_entry("one\ntwo", "one\ntwo"));
         assert_eq!(queue.undelivered(), 0);
         assert_eq!(says(queue.remove("")), None);
     }
@@ -190,6 +193,6 @@ mod tests {
         queue.enqueue(words("continue"));
         assert!(queue.remove("").is_some());
         queue.assistant_spoke();
-        assert!(!queue.user_entry("continue"));
+        assert!(!queue.user_entry("continue", "continue"));
     }
 }

@@ -183,7 +183,9 @@ impl Story {
         }
         // The request for a compaction is said before the break that it asks for.
         let compaction = words.compaction && !self.was_just_compacted();
-        let was_delivered = self.queue.user_entry(text);
+        // A summary is written by the program: it never was in the queue.
+        let said = if words.markup { "" } else { &words.says };
+        let was_delivered = !words.continuation && self.queue.user_entry(text, said);
         if !was_delivered && !words.markup {
             self.human_event(envelope, words, images, lossy);
         }

@@ -336,6 +336,7 @@ struct Fold {
     subagent_file: bool,
     seen: HashSet<EntryId, rustc_hash::FxBuildHasher>,
     sidechain_of: FxHashMap<String, usize>,
+    last_sidechain: Option<usize>,
 }
 
 impl Fold {
@@ -346,6 +347,7 @@ impl Fold {
             subagent_file,
             seen: HashSet::default(),
             sidechain_of: FxHashMap::default(),
+            last_sidechain: None,
         }
     }
 
@@ -371,9 +373,16 @@ impl Fold {
     fn take(&mut self, said: Said) {
         let Said { envelope, class, signals } = said;
         let is_evidence = class == Class::Evidence;
-        if !is_evidence && !envelope.uuid.is_empty() && !self.seen.insert(EntryId::of(&envelope.uuid)) {
-            self.transcript.duplicates += 1;
-            return;
+        if !is_evidence && !envelope.uuid.is_empty() {
+            let id = EntryId::of(&envelope.uuid);
+            if self.seen.contains(&id) {
+                self.transcript.duplicates += 1;
+                return;
+            }
+            // A first copy that came out empty must not cost the words of the second.
+            if !signals.iter().all(Signal::is_empty) {
+                self.seen.insert(id);
+            }
         }
         if class == Class::Signal {
             self.note_envelope(&envelope);
@@ -409,22 +418,26 @@ impl Fold {
     }
 
     /// The sidechain that the entry belongs to: by its agent's id, else by the entry it answers. One that answers
-    /// nothing known begins a new sidechain.
+    /// nothing begins a new sidechain; what it answers may also be an entry that was dropped, and then it goes on
+    /// where the last one was.
     fn sidechain(&mut self, envelope: &Envelope) -> usize {
         let by_agent = !envelope.agent_id.is_empty();
         let key = if by_agent { &envelope.agent_id } else { &envelope.parent_uuid };
         let known = self.sidechain_of.get(key).copied().filter(|_| !key.is_empty());
-        let at = known.unwrap_or_else(|| {
+        let last = self.last_sidechain.filter(|_| !by_agent && !key.is_empty());
+        let at = known.or(last).unwrap_or_else(|| {
             let sidechains = &mut self.transcript.sidechains;
             let id = if by_agent { envelope.agent_id.clone() } else { envelope.uuid.clone() };
             let id = if id.is_empty() { format!("inline-{}", sidechains.len() + 1) } else { id };
             sidechains.push(Sidechain { id, story: Story::default() });
             sidechains.len() - 1
         });
-        let name = if by_agent { &envelope.agent_id } else { &envelope.uuid };
-        if !name.is_empty() {
-            self.sidechain_of.insert(name.clone(), at);
+        for name in [&envelope.agent_id, &envelope.uuid] {
+            if !name.is_empty() {
+                self.sidechain_of.entry(name.clone()).or_insert(at);
+            }
         }
+        self.last_sidechain = Some(at);
         at
     }
 

@@ -10,7 +10,7 @@ mod neighbours;
 mod parse;
 mod scan;
 
-pub use glued::glued;
+pub use glued::{glued, glued_at};
 pub use lines::lines;
 pub use neighbours::neighbours;
 pub use parse::parse;

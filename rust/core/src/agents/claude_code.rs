@@ -31,8 +31,14 @@ impl Classify for ClaudeCode {
         entry_types::classify(kind, entry, complete)
     }
 
-    fn is_known(&self, kind: &str) -> bool {
+    fn may_be_record(&self, kind: &str) -> bool {
         entry_types::find(kind).is_some()
+    }
+
+    fn is_record(&self, kind: &str, object: Value<'_>) -> bool {
+        // Progress entries nest whole messages; what makes a turn of one is the session that it belongs to.
+        let is_turn = matches!(kind, "user" | "assistant");
+        self.may_be_record(kind) && (!is_turn || object.get("sessionId").is_some())
     }
 }
 

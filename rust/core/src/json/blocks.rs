@@ -128,16 +128,21 @@ fn string_end_avx2(bytes: &[u8], open: usize) -> Result<usize, Broken> {
 fn container_end_avx2(bytes: &[u8], open: usize, opening: u8, closing: u8) -> Result<usize, Broken> {
     let mut at = open + 1;
     let mut depth = 1_usize;
-    let (mut carry, mut was_inside) = (0, 0_u64);
+    let (mut carry, mut was_inside, mut was_closing) = (0, 0_u64, 0_u64);
     while at < bytes.len() {
         let block = Block::load(bytes, at);
         let quotes = block.equal(b'"') & !escaped(block.equal(b'\\'), &mut carry);
         let inside = prefix_xor(quotes) ^ was_inside;
+        // Closing quotes are not inside; see `scan.rs` for the letters.
+        let closing_quotes = quotes & !inside;
+        let behind = closing_quotes << 1 | was_closing;
+        was_closing = closing_quotes >> 63;
+        let broken = behind & (block.equal(b'p') | block.equal(b't'));
         // All ones when the block ends inside a string.
         was_inside = (inside.cast_signed() >> 63).cast_unsigned();
         let closes = block.equal(closing) & !inside;
         let opens = block.equal(opening) & !inside;
-        if (closes.count_ones() as usize) < depth {
+        if (closes.count_ones() as usize) < depth && broken == 0 {
             depth = depth + opens.count_ones() as usize - closes.count_ones() as usize;
         } else {
             let mut left = closes;
@@ -148,8 +153,11 @@ fn container_end_avx2(bytes: &[u8], open: usize, opening: u8, closing: u8) -> Re
                 let opened = (opens & before).count_ones() as usize;
                 let closed = (closes & before).count_ones() as usize + 1;
                 if depth + opened == closed {
-                    return Ok(at + place as usize + 1);
+                    return if broken & before == 0 { Ok(at + place as usize + 1) } else { Err(Broken) };
                 }
+            }
+            if broken != 0 {
+                return Err(Broken);
             }
             depth = depth + opens.count_ones() as usize - closes.count_ones() as usize;
         }
