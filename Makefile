@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 DEMO := target/demo
 
 # What the built module depends on; a target that needs it rebuilds only after one of these changed.
-RUST_FILES := $(shell find rust -name '*.rs' -o -name Cargo.toml) Cargo.toml $(wildcard Cargo.lock)
+RUST_FILES := $(shell find rust/core/src rust/python/src -name '*.rs') $(wildcard rust/*/Cargo.toml Cargo.*)
 
 define FIRST_EVENTS
 import json, pathlib, sys

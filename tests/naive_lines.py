@@ -6,10 +6,7 @@ import codecs
 import json
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import Any
 
 Json = dict[str, Any]
 
@@ -195,7 +192,11 @@ def whole_object_end(text: str, start: int) -> int | None:
 
 
 def nested_end(text: str, start: int) -> int | None:
-    """Where the value at `start` ends by its brackets and quotes alone."""
+    """Where the value at `start` ends by its brackets and quotes alone.
+
+    A string in it that `p` or `t` follows is the end of one that was cut and the first quote of a record glued
+    to it: from there on strings would look like structure.
+    """
     if text[start : start + 1] not in ("{", "["):
         match = PRIMITIVE.match(text, start)
         return match.end() if match else None
@@ -203,7 +204,7 @@ def nested_end(text: str, start: int) -> int | None:
     while at < len(text):
         if text[at] == '"':
             match = PRIMITIVE.match(text, at)
-            if not match:
+            if not match or text[match.end() : match.end() + 1] in ("p", "t"):
                 return None
             at = match.end()
             continue
@@ -281,30 +282,33 @@ def noise_before_break(text: str, start: int) -> tuple[str, int] | None:
     return (seen["type"], end) if "type" in seen and end is not None else None
 
 
-def in_type_table(text: str, start: int) -> bool:
-    """Whether the whole object at `start` has a type that the table knows."""
-    value = decode_value(text, start)[0]
-    return (
-        value.get("type") in ("system", "attachment") or kind_of(string_of(value, "type"), None) != "unknown"
-    )
+RECORD_START = re.compile(r'\{"(?:parentUuid|type)"')
+PADDING = " \t\r\0"
 
 
-def glued_start(text: str, after: int, *, behind_noise: bool = False) -> int | None:
+def is_record(text: str, start: int) -> bool:
+    """Whether the whole object at `start` is a record: of a known type, and a turn names its session."""
+    entry = decode_value(text, start)[0]
+    type_ = string_of(entry, "type")
+    known = type_ in ("system", "attachment") or kind_of(type_, None) != "unknown"
+    return known and ("sessionId" in entry or type_ not in ("user", "assistant"))
+
+
+def glued_start(text: str, after: int) -> int | None:
     """Where a record starts that was written onto an unfinished one.
 
-    Inside a valid record an object can only follow `:`, `[` or `,`, and something always follows it.
+    Inside a valid record an object can only follow `:`, `[` or `,`, and neither the end of the line nor
+    another record ever follows it.
     """
-    for match in re.finditer(r'\{"(parentUuid|type)"', text[after:]):
-        start = after + match.start()
-        before = text[:start].rstrip(" \t\r\0")
-        if start == 0:
-            continue
-        if before[-1:] not in (":", "[", ","):
+    for match in RECORD_START.finditer(text, after):
+        start = match.start()
+        if text[:start].rstrip(PADDING)[-1:] not in (":", "[", ","):
             return start
-        if whole_object_end(text, start) == len(text) and (
-            not behind_noise or match.group(1) == "parentUuid" or in_type_table(text, start)
-        ):
-            return start
+        end = whole_object_end(text, start)
+        if end is not None and is_record(text, start):
+            behind = text[end:].lstrip(PADDING)
+            if not behind or RECORD_START.match(behind):
+                return start
     return None
 
 
@@ -325,41 +329,34 @@ class LineReading:
     damage: list[tuple[int, int, str]] = field(default_factory=list)
     tail: int | None = None
 
+    def place_joined(self, start: int, end: int) -> None:
+        """A joined record is reported when it is met; where it ends is known when it was read."""
+        if self.damage and self.damage[-1] == (start, self.damage[-1][1], "joined_records"):
+            self.damage[-1] = (start, end, "joined_records")
+
 
 def read_line(text: str, *, terminated: bool) -> LineReading:
     """The records of a trimmed line, whole ones between and behind broken ones included."""
     reading = LineReading()
     at: int | None = 0
-    joined = False
     while at is not None:
-        start, record_end, follows_directly = at, None, False
-        at, record_end, follows_directly = read_record(text, start, reading, terminated=terminated)
-        if joined:
-            reading.damage.append((start, record_end or len(text), "joined_records"))
-        joined = follows_directly
+        at = read_record(text, at, reading, terminated=terminated)
     return reading
 
 
-def read_record(
-    text: str, start: int, reading: LineReading, *, terminated: bool
-) -> tuple[int | None, int | None, bool]:
-    """Reads what stands at `start`; gives where to go on, where the record ended, whether two are joined."""
+def read_record(text: str, start: int, reading: LineReading, *, terminated: bool) -> int | None:
+    """Reads what stands at `start`; gives where to go on."""
     end = whole_object_end(text, start)
-    if end == len(text):
-        reading.records.append((start, end, None))
-        return None, end, False
     noise = noise_before_break(text, start) if text[start] == "{" else None
-    if noise is not None:
-        return read_broken_noise(text, start, noise, reading, terminated=terminated)
+    if noise is not None and end != len(text):
+        if terminated or (end := members_before_break(text, start)[1]) is None:
+            return read_noise(text, start, noise, reading, terminated=terminated)
     if end is not None:
-        reading.records.append((start, end, None))
-        rest = len(text) - len(text[end:].lstrip(" \t\r\0"))
-        if text[rest] == "{":
-            return rest, end, True
-        glued = glued_start(text, rest)
-        reading.damage.append((rest, glued or len(text), "truncated_record" if glued else "trailing_bytes"))
-        return glued, end, False
+        reading.records.append((start, end, noise[0] if noise else None))
+        reading.place_joined(start, end)
+        return read_behind(text, end, reading)
     glued = glued_start(text, start + 1)
+    reading.place_joined(start, len(text) if glued is None else glued)
     if glued is not None:
         reading.damage.append((start, glued, "truncated_record"))
     elif not terminated:
@@ -367,26 +364,46 @@ def read_record(
     else:
         reason = "not_an_object" if is_other_json(text[start:]) else "invalid_json"
         reading.damage.append((start, len(text), reason))
-    return glued, None, False
+    return glued
 
 
-def read_broken_noise(
-    text: str, start: int, noise: tuple[str, int], reading: LineReading, *, terminated: bool
-) -> tuple[int | None, int | None, bool]:
-    """A noise record is never called broken; behind the place of its type only a glued one counts."""
-    type_, known_at = noise
-    glued = glued_start(text, known_at, behind_noise=True)
-    if glued is None and not terminated and nested_end(text, start) is None:
-        reading.tail = start
-        return None, None, False
-    end = len(text[:glued].rstrip(" \t\r\0"))
-    reading.records.append((start, end, type_))
+def read_behind(text: str, end: int, reading: LineReading) -> int | None:
+    """What stands behind a whole record: nothing, another record, or something odd."""
+    rest = len(text) - len(text[end:].lstrip(PADDING))
+    if rest == len(text):
+        return None
+    if text[rest] == "{":
+        reading.damage.append((rest, len(text), "joined_records"))
+        return rest
+    glued = glued_start(text, rest)
     if glued is None:
-        return None, end, False
-    if text[end - 1] == "}":
-        return glued, end, True
-    reading.damage.append((start, glued, "truncated_record"))
-    return glued, end, False
+        reading.damage.append((rest, len(text), "trailing_bytes"))
+    else:
+        reading.damage.append((rest, glued, "truncated_record"))
+    return glued
+
+
+def read_noise(
+    text: str, start: int, noise: tuple[str, int], reading: LineReading, *, terminated: bool
+) -> int | None:
+    """A noise record is never called broken; behind the place of its type only a glued one counts.
+
+    An unfinished line may still become whole: of it noise counts only when another record follows.
+    """
+    type_, known_at = noise
+    glued = glued_start(text, known_at)
+    if glued is None and not terminated:
+        reading.place_joined(start, len(text))
+        reading.tail = start
+        return None
+    end = len(text[:glued].rstrip(PADDING))
+    reading.records.append((start, end, type_))
+    reading.place_joined(start, end)
+    if glued is not None and text[end - 1] == "}":
+        reading.damage.append((glued, len(text), "joined_records"))
+    elif glued is not None:
+        reading.damage.append((start, glued, "truncated_record"))
+    return glued
 
 
 # ---------------------------------------------------------------- the file: lines, records, counts
@@ -448,7 +465,7 @@ def read_one_line(file: File, raw: bytes, number: int, offset: int, *, terminate
         file.records.append(make_record(body[start:end], number, offset + begin + start, noise_type))
     runs = [(start, end, "nul_bytes") for start, end in nul_runs(raw)]
     runs += [(begin + start, begin + end, reason) for start, end, reason in reading.damage]
-    for start, end, reason in sorted(runs):
+    for start, end, reason in runs:
         damaged = piece(number, offset + start, end - start)
         file.damage.append({**damaged, "reason": reason, "recovered": bool(reading.records)})
     if reading.tail is not None:
@@ -465,37 +482,3 @@ def make_record(raw: bytes, line: int, offset: int, noise_type: str | None) -> R
     return Record(
         line, offset, len(raw), publish(type_)[:100], kind_of(type_, detail_of(type_, entry)), entry
     )
-
-
-def count_entries(records: Iterable[Record]) -> dict[str, Json]:
-    """Per type: how many records and how many bytes."""
-    counts: dict[str, Json] = {}
-    for record in records:
-        count = counts.setdefault(record.type, {"count": 0, "bytes": 0})
-        count["count"] += 1
-        count["bytes"] += record.length
-    return counts
-
-
-def count_unknown(records: Iterable[Record]) -> dict[str, Json]:
-    """Per unknown type: how many records, and the line of the first."""
-    counts: dict[str, Json] = {}
-    for record in records:
-        if record.kind == "unknown":
-            counts.setdefault(record.type, {"count": 0, "first_line": record.line})["count"] += 1
-    return counts
-
-
-def without_duplicates(records: Iterable[Record]) -> tuple[list[Record], int]:
-    """The records, each uuid of what is read once (the first place wins), and how many were dropped."""
-    seen: set[str] = set()
-    kept, dropped = [], 0
-    for record in records:
-        uuid = string_of(record.entry, "uuid")
-        if uuid and record.kind in ("signal", "fact"):
-            if uuid in seen:
-                dropped += 1
-                continue
-            seen.add(uuid)
-        kept.append(record)
-    return kept, dropped

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -10,11 +11,13 @@ import stat
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from retell_fast.cli.arguments import read_arguments
+from retell_fast.cli.plain import read_plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,18 +26,16 @@ DEMO = Path(__file__).parent / "data" / "claude-code" / "demo.jsonl"
 NOT_ON_WINDOWS = pytest.mark.skipif(os.name == "nt", reason="Windows has no such thing")
 
 COMMAND = [sys.executable, "-m", "retell_fast"]
-# Drops to a user who may nothing, after a run that imports all there is to import: the interpreter itself may
+# Drops to a user who may nothing, and imports all there is to import before that: the interpreter itself may
 # stand in a private folder.
 AS_NOBODY = """
-import contextlib, io, os, sys
-from retell_fast.cli import main
-with contextlib.redirect_stderr(io.StringIO()):
-    main(["parse", "no/such/file.jsonl"])
+import json, os, pathlib, sys
+import retell_fast.cli.failures, retell_fast.cli.parse, retell_fast.cli.plain
 if os.geteuid() == 0:
     os.setgroups([])
     os.setgid(65534)
     os.setuid(65534)
-sys.exit(main(sys.argv[1:]))
+sys.exit(retell_fast.cli.main(sys.argv[1:]))
 """
 
 
@@ -161,12 +162,63 @@ def test_version_is_the_package_version(terminal: Terminal) -> None:
     assert re.fullmatch(r"retell-fast \d+\.\d+\.\d+\S*\n", run.out)
 
 
-def test_version_and_parse_import_neither_rich_nor_json(terminal: Terminal) -> None:
-    program = "import sys; from retell_fast.cli import main; main({}); sys.exit(bool({} & set(sys.modules)))"
-    fast = program.format(["--version"], {"rich", "json", "argparse"})
-    assert terminal.run("-c", fast, command=[sys.executable]).status == 0
-    parse = program.format(["parse", str(terminal.session("aaaa")), "-o", "out"], {"rich"})
-    assert terminal.run("-c", parse, command=[sys.executable]).status == 0
+SLOW_TO_IMPORT = {
+    "argparse",
+    "dataclasses",
+    "datetime",
+    "importlib.resources",
+    "inspect",
+    "pathlib",
+    "rich",
+    "shutil",
+    "typing",
+}
+
+
+def test_what_is_slow_to_import_is_imported_by_those_who_need_it(terminal: Terminal) -> None:
+    program = "import sys; from retell_fast.cli import main; main({}); print(*sys.modules, sep='\\n')"
+
+    def imported(*words: str) -> set[str]:
+        run = terminal.run("-c", program.format(list(words)), command=[sys.executable])
+        assert run.status == 0, run.err
+        return set(run.out.split())
+
+    before = set(terminal.run("-c", "import sys; print(*sys.modules)", command=[sys.executable]).out.split())
+    assert not (imported("--version") - before) & {*SLOW_TO_IMPORT, "enum", "json", "re"}
+    parse = imported("parse", str(terminal.session("aaaa")), "-o", "out", "--quiet")
+    assert not (parse - before) & SLOW_TO_IMPORT
+
+
+SWITCHES = ("include_subagents", "strict", "allow_unknown", "quiet")
+PLAIN_WORDS = [
+    "-",
+    "a.jsonl",
+    "",
+    "-q",
+    "--strict",
+    "--allow-unknown",
+    "--agent",
+    "claude-code",
+    "-o",
+    "-oout",
+]
+
+
+def test_the_shortcut_reads_words_as_argparse_does() -> None:
+    assert read_plain(["preview"]) is None
+    for count in range(5):
+        for words in itertools.product(PLAIN_WORDS, repeat=count):
+            given = read_plain(["parse", *words])
+            if given is not None:
+                whole = read_arguments(["parse", *words])
+                assert whole == {**dict.fromkeys(whole), **dict.fromkeys(SWITCHES, False), **given}, words
+    assert read_plain(["parse", "x", "--include-subagents", "--output-dir", "y", "--quiet"]) == {
+        "command": "parse",
+        "session": "x",
+        "include_subagents": True,
+        "output_dir": "y",
+        "quiet": True,
+    }
 
 
 def test_nothing_said_shows_the_help_and_is_wrong_usage(terminal: Terminal) -> None:
@@ -464,25 +516,50 @@ def test_a_broken_pipe_ends_quietly(terminal: Terminal) -> None:
         assert (run.status, run.err) == (0, "")
 
 
+def assert_ends_at_ctrl_c(process: subprocess.Popen[bytes]) -> None:
+    """One word, the status that shells have for it, and no traceback."""
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(timeout=20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        pytest.fail("Ctrl-C was not noticed")
+    assert process.stderr is not None
+    assert process.stderr.read().decode() == "interrupted\n"
+    assert process.returncode == 130
+
+
 @NOT_ON_WINDOWS
-def test_ctrl_c_ends_with_130_and_no_traceback(terminal: Terminal) -> None:
-    # The session never ends: its last line does not come.
+def test_ctrl_c_while_parse_waits_for_its_input(terminal: Terminal) -> None:
+    # More than a pipe holds: once all is written, it has been read from; and then the end does not come.
+    session = terminal.session("aaaa", [*CONVERSATION, entry("user", "why " * 100_000, 5)]).read_bytes()
     with terminal.start("parse", "-", stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None
-        process.stdin.write(terminal.session("aaaa").read_bytes())
+        process.stdin.write(session)
         process.stdin.flush()
-        time.sleep(1)  # until it waits for more
-        process.send_signal(signal.SIGINT)
-        try:
-            process.wait(timeout=20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            pytest.fail("Ctrl-C was not noticed")
-        assert process.stderr is not None
-        said = process.stderr.read().decode()
-    assert process.returncode == 130
-    assert said == "interrupted\n"
+        assert_ends_at_ctrl_c(process)
     assert list(terminal.folder.iterdir()) == []
+
+
+@NOT_ON_WINDOWS
+def test_ctrl_c_while_preview_prints(terminal: Terminal) -> None:
+    # More than a pipe holds, and nobody reads on after the first byte: it hangs in the middle of printing.
+    for number in range(300):
+        terminal.session(f"aaaa{number:04}", [entry("user", "why " * 100, 1), CONVERSATION[1]])
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with terminal.start("preview", "300", **options) as process:
+        assert process.stdout is not None
+        assert process.stdout.read(1)
+        assert_ends_at_ctrl_c(process)
+
+
+@NOT_ON_WINDOWS
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams_are_no_failure(terminal: Terminal, closed: str) -> None:
+    session = terminal.session("aaaa")
+    for words in ("--version", f"parse {session} -o out", "preview", "preview --json"):
+        command = ["sh", "-c", f"{sys.executable} -m retell_fast {words} {closed}"]
+        assert terminal.run(command=command).status == 0
 
 
 def test_no_bar_without_a_terminal(terminal: Terminal) -> None:

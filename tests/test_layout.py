@@ -35,6 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "images": {"error", "json", "event"},
     "secrets": {"error", "json"},
     "agents": {"error", "json", "entry", "event", "images"},
+    "stretch": {"error", "entry", "event", "images", "agents"},
     "queue": {"error", "event"},
     "story": {"error", "entry", "event", "images", "queue"},
 }
@@ -49,6 +50,7 @@ READING = {
     "images",
     "secrets",
     "agents",
+    "stretch",
     "story",
 }
 MAY_IMPORT["transcript"] = READING

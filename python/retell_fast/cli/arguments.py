@@ -35,10 +35,11 @@ class _Layout(argparse.RawDescriptionHelpFormatter):
 
 EXIT_STATUSES = """\
 exit status:
-  0  all well
-  1  it could not be done
-  2  wrong usage
-  3  done, but something in the input needs a look (unknown types, damaged lines)
+    0  all well
+    1  it could not be done
+    2  wrong usage
+    3  done, but something in the input needs a look (unknown types, damaged lines)
+  130  interrupted with Ctrl-C
 """
 
 

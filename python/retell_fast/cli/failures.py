@@ -16,19 +16,16 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) if os.name == "posix" else 
 
 def say_why(error: BaseException) -> int:
     """Says what ended the run and what to do about it, and gives the exit status."""
+    _let_go_of_output()
     prepare_streams()  # the run may have ended before it came to that
     if isinstance(error, BrokenPipeError):
-        # Whoever read our output has enough, as with `| head`: that is no failure.
-        _let_go_of_output()
-        return ExitStatus.ALL_WELL
+        return ExitStatus.ALL_WELL  # whoever read our output has enough, as with `| head`
     if isinstance(error, KeyboardInterrupt):
-        _let_go_of_output()
         say("interrupted")
         return ExitStatus.INTERRUPTED
     if isinstance(error, ValueError):
         fail(str(error), "retell-fast --help shows what there is")
         return ExitStatus.WRONG_USAGE
-    _let_go_of_output()
     if isinstance(error, retell_fast.RetellError):
         fail(str(error), error.hint)
     elif isinstance(error, OSError):
@@ -42,7 +39,7 @@ def _let_go_of_output() -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
-    except (OSError, ValueError):  # standard output is closed, or is no file
+    except (AttributeError, OSError, ValueError):  # standard output is closed, or is no file
         pass
 
 

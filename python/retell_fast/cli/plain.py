@@ -1,4 +1,4 @@
-"""`retell-fast parse` with plain words, read without argparse: to import that takes longer than a short session."""
+"""`retell-fast parse` in plain words, read without argparse: importing that takes longer than a session."""
 
 from __future__ import annotations
 

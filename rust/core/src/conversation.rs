@@ -299,7 +299,7 @@ impl Conversation {
                 bytes: transcript.bytes,
                 lines: transcript.lines,
                 first_timestamp: Some(transcript.first_timestamp).filter(|text| !text.is_empty()),
-                last_timestamp: Some(transcript.last_timestamp).filter(|text| !text.is_empty()),
+                last_timestamp: Some(transcript.last_timestamp.into_string()).filter(|text| !text.is_empty()),
                 in_progress: transcript.incomplete_tail.is_some(),
             },
             entries: transcript.entries,

@@ -14,11 +14,10 @@
 //! after [`MOST_BROKEN`] failures only the last record is still tried.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use memchr::memmem::Finder;
 
-use crate::json::{self, Members, Value};
+use crate::json::{self, MemberPlace, Members, Value};
 use crate::lines::Line;
 
 /// How records begin, in every version seen.
@@ -119,11 +118,21 @@ pub trait Records {
     fn wants_evidence(&self, rest: &[u8]) -> bool;
 }
 
-/// One member of a record: where its key (between the quotes) and its value stand.
+/// One member of a record.
 #[derive(Debug, Clone)]
 struct Field {
-    key: Range<usize>,
-    value: Range<usize>,
+    tag: u64,
+    place: MemberPlace,
+}
+
+/// The length and the first bytes of a key: different for most keys, and compared at once.
+#[inline]
+fn tag(key: &[u8]) -> u64 {
+    let mut tag = [0; 8];
+    let length = key.len().min(7);
+    tag[..length].copy_from_slice(&key[..length]);
+    tag[7] = key.len() as u8;
+    u64::from_le_bytes(tag)
 }
 
 /// The members of a record that have been found so far.
@@ -139,12 +148,13 @@ impl<'a> Fields<'a> {
     /// The value of the first member called `name`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Value<'a>> {
+        let wanted = tag(name.as_bytes());
         let is_named = |field: &&Field| {
-            let key = &self.record[field.key.clone()];
-            key == name.as_bytes() || (self.escaped_keys && json::key_is(key, name))
+            let key = || &self.record[field.place.key.clone()];
+            (field.tag == wanted && key() == name.as_bytes()) || (self.escaped_keys && json::key_is(key(), name))
         };
         let field = self.found.iter().find(is_named)?;
-        Some(Value::new(&self.record[field.value.clone()]))
+        Some(Value::new(&self.record[field.place.value.clone()]))
     }
 }
 
@@ -400,16 +410,15 @@ impl LineReading<'_> {
         let mut awaited = Some("type");
         self.escaped_keys = false;
         loop {
-            let key = match members.key() {
+            let place = match members.place() {
                 Err(_) => return Reading::Broken,
                 Ok(None) => break,
-                Ok(Some(key)) => key,
+                Ok(Some(place)) => place,
             };
-            let Ok(value) = members.value() else { return Reading::Broken };
-            let key_start = key.as_ptr() as usize - record.as_ptr() as usize;
-            let value_start = members.at() - value.raw().len();
-            self.escaped_keys |= memchr::memchr(b'\\', key).is_some();
-            self.fields.push(Field { key: key_start..key_start + key.len(), value: value_start..members.at() });
+            let key = &record[place.key.clone()];
+            let value = Value::new(&record[place.value.clone()]);
+            self.escaped_keys |= key.contains(&b'\\');
+            self.fields.push(Field { tag: tag(key), place });
             if !awaited.is_some_and(|name| json::key_is(key, name)) {
                 continue;
             }

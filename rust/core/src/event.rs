@@ -1,7 +1,10 @@
 //! The vocabulary of the project: what an entry says ([`Signal`]), and what a conversation is made of ([`Event`]).
 
 use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
 
+use compact_str::CompactString;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
@@ -113,25 +116,93 @@ impl LinkedBy {
     }
 }
 
-/// The envelope that entries share; empty strings for what an entry lacks.
+/// An entry's id, kept without a string of its own when it has the usual form.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum EntryId {
+    /// `01234567-89ab-cdef-0123-456789abcdef`, in small letters.
+    Uuid(u128),
+    /// Anything else; "" when there is none.
+    Other(Box<str>),
+}
+
+impl Default for EntryId {
+    fn default() -> Self {
+        Self::Other(Box::default())
+    }
+}
+
+impl EntryId {
+    /// The id that is written as `text`.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        let bytes = text.as_bytes();
+        let mut value = 0_u128;
+        if bytes.len() != 36 {
+            return Self::Other(text.into());
+        }
+        for (at, &byte) in bytes.iter().enumerate() {
+            let digit = match (byte, matches!(at, 8 | 13 | 18 | 23)) {
+                (b'-', true) => continue,
+                (b'0'..=b'9', false) => byte - b'0',
+                // Capitals are another id: only the spelling that is always written is packed.
+                (b'a'..=b'f', false) => byte - b'a' + 10,
+                _ => return Self::Other(text.into()),
+            };
+            value = value << 4 | u128::from(digit);
+        }
+        Self::Uuid(value)
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Self::Other(text) if text.is_empty())
+    }
+}
+
+impl fmt::Display for EntryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Other(text) => f.write_str(text),
+            Self::Uuid(value) => write!(
+                f,
+                "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+                value >> 96,
+                value >> 80 & 0xffff,
+                value >> 64 & 0xffff,
+                value >> 48 & 0xffff,
+                value & 0xffff_ffff_ffff
+            ),
+        }
+    }
+}
+
+impl Serialize for EntryId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// The envelope that entries share; empty strings for what an entry lacks. Made for every entry that is read, so
+/// what repeats from line to line is shared, and what does not has no memory of its own in its usual form.
 #[derive(Debug, Clone, Default)]
 pub struct Envelope {
     /// The entry's own id.
-    pub uuid: String,
-    /// The entry it answers.
-    pub parent_uuid: String,
+    pub uuid: EntryId,
+    /// The entry it answers; only read for subagents' entries.
+    pub parent_uuid: EntryId,
     /// The session it belongs to.
-    pub session_id: String,
+    pub session_id: Arc<str>,
     /// As written.
-    pub timestamp: String,
+    pub timestamp: CompactString,
     /// The working directory.
-    pub cwd: String,
+    pub cwd: Arc<str>,
     /// The agent program's version.
-    pub version: String,
+    pub version: Arc<str>,
     /// Whether it belongs to a subagent.
     pub sidechain: bool,
     /// The subagent it belongs to.
-    pub agent_id: String,
+    pub agent_id: Arc<str>,
     /// Where the record stands.
     pub place: Place,
 }
@@ -226,6 +297,8 @@ pub enum Signal {
         /// Whether invalid UTF-8 was replaced.
         lossy: bool,
     },
+    /// The result of a tool call, of which nothing is kept.
+    PlainResult,
     /// The result of a tool call.
     ToolResult {
         /// The call's id.
@@ -352,7 +425,7 @@ pub struct Event {
     /// Position among its siblings.
     pub index: usize,
     /// As written, "" when absent.
-    pub timestamp: String,
+    pub timestamp: CompactString,
     /// Who speaks.
     pub role: Role,
     /// The words.
@@ -376,11 +449,11 @@ pub struct Event {
     /// How the human's words came in.
     pub source: Option<WordsSource>,
     /// The entry's id, "" when absent.
-    pub uuid: String,
+    pub uuid: EntryId,
     /// The id of the answer it is a block of, "" when absent or the human's.
     pub message_id: String,
     /// The session it belongs to; not in events.json.
-    pub session_id: String,
+    pub session_id: Arc<str>,
     /// Where the record stands.
     pub place: Place,
 }

@@ -1,6 +1,6 @@
 //! Finds what looks like a secret in the words that are kept. Flagged, never changed, never shown.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::AhoCorasick;
 use regex::Regex;
@@ -63,7 +63,8 @@ struct Engine {
     literals: AhoCorasick,
     /// The shape that each literal belongs to.
     shape_of: Vec<usize>,
-    patterns: Vec<Regex>,
+    /// Compiled when their literal is first met, which in most sessions is never.
+    patterns: [OnceLock<Option<Regex>>; SHAPES.len()],
 }
 
 /// `None` cannot happen: the tests build it.
@@ -72,8 +73,7 @@ static ENGINE: LazyLock<Option<Engine>> = LazyLock::new(|| {
     let shape_of = SHAPES.iter().enumerate().flat_map(|(at, shape)| shape.literals.iter().map(move |_| at)).collect();
     let literals =
         AhoCorasick::builder().match_kind(aho_corasick::MatchKind::LeftmostFirst).build(spellings).ok()?;
-    let patterns = SHAPES.iter().map(|shape| Regex::new(shape.pattern).ok()).collect::<Option<_>>()?;
-    Some(Engine { literals, shape_of, patterns })
+    Some(Engine { literals, shape_of, patterns: [const { OnceLock::new() }; SHAPES.len()] })
 });
 
 /// Everything in `text` that looks like a secret, in order.
@@ -91,7 +91,8 @@ pub fn find_secrets(text: &str) -> Vec<Finding> {
         if text[..start].ends_with(|before: char| before.is_ascii_alphanumeric()) && shape.rule != "password" {
             continue;
         }
-        let Some(captures) = engine.patterns[of].captures(&text[start..]) else { continue };
+        let pattern = engine.patterns[of].get_or_init(|| Regex::new(shape.pattern).ok());
+        let Some(captures) = pattern.as_ref().and_then(|pattern| pattern.captures(&text[start..])) else { continue };
         let Some(secret) = captures.iter().skip(1).flatten().next() else { continue };
         at = at.max(start + secret.end());
         if !is_placeholder(secret.as_str()) {

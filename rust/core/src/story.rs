@@ -130,7 +130,7 @@ impl Story {
     /// Takes in what an entry says.
     pub fn take(&mut self, envelope: &Envelope, signal: Signal) {
         if self.first_timestamp.is_empty() {
-            envelope.timestamp.clone_into(&mut self.first_timestamp);
+            self.first_timestamp = envelope.timestamp.to_string();
         }
         match signal {
             Signal::User { words, text, images, human, lossy } => {
@@ -164,7 +164,7 @@ impl Story {
                     self.started[at].progress.get_or_insert(agent);
                 }
             }
-            Signal::Progress { .. } | Signal::Fact(_) => {}
+            Signal::PlainResult | Signal::Progress { .. } | Signal::Fact(_) => {}
         }
     }
 

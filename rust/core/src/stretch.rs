@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use memchr::memmem::Finder;
 use rustc_hash::FxBuildHasher;
@@ -24,6 +24,9 @@ pub const MOST_DAMAGE_LISTED: usize = 1_000;
 /// hold some 40; a hostile one could hold a new one on every line.
 const MOST_TYPES: usize = 1_000;
 const TYPE_CHARACTERS: usize = 100;
+
+/// Texts that are kept to be shared: sessions, folders and versions change rarely.
+const MOST_SHARED: usize = 12;
 
 /// How to read.
 #[derive(Clone, Copy)]
@@ -133,6 +136,31 @@ pub struct StretchReader<'s> {
     pub image_error: Option<io::Error>,
     calls: Calls,
     marker: Finder<'static>,
+    shared: Shared,
+}
+
+/// Texts that repeat from line to line, each in memory once.
+#[derive(Default)]
+struct Shared {
+    recent: Vec<Arc<str>>,
+    /// Where the next new text goes when all places are taken.
+    next: usize,
+}
+
+impl Shared {
+    fn get(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.recent.iter().find(|known| known.as_ref() == text) {
+            return known.clone();
+        }
+        let new: Arc<str> = text.into();
+        if self.recent.len() < MOST_SHARED {
+            self.recent.push(new.clone());
+        } else {
+            self.recent[self.next % MOST_SHARED] = new.clone();
+            self.next += 1;
+        }
+        new
+    }
 }
 
 /// The tool calls met so far.
@@ -186,7 +214,7 @@ impl<'s> StretchReader<'s> {
     pub fn new(reading: Reading<'s>, first: bool) -> Self {
         let calls = Calls { first, known: HashMap::default(), unanswered: 0 };
         let marker = Finder::new(reading.agent.evidence_marker());
-        Self { reading, stretch: Stretch::default(), image_error: None, calls, marker }
+        Self { reading, stretch: Stretch::default(), image_error: None, calls, marker, shared: Shared::default() }
     }
 }
 
@@ -194,11 +222,16 @@ struct StretchContext<'t> {
     calls: &'t Calls,
     images: Option<&'t Mutex<ImageStore>>,
     image_error: &'t mut Option<io::Error>,
+    shared: &'t mut Shared,
 }
 
 impl Context for StretchContext<'_> {
     fn is_subagent_call(&self, call: &str) -> bool {
         self.calls.may_be_subagent(call)
+    }
+
+    fn shared(&mut self, text: &str) -> Arc<str> {
+        self.shared.get(text)
     }
 
     fn keep(&mut self, image: InlineImage<'_>) -> Option<MetImage> {
@@ -217,14 +250,19 @@ impl Records for StretchReader<'_> {
     fn entry(&mut self, entry: &Entry<'_>, class: Class) {
         let agent = self.reading.agent;
         let mut signals = Vec::new();
-        let mut context =
-            StretchContext { calls: &self.calls, images: self.reading.images, image_error: &mut self.image_error };
+        let mut context = StretchContext {
+            calls: &self.calls,
+            images: self.reading.images,
+            image_error: &mut self.image_error,
+            shared: &mut self.shared,
+        };
         agent.read(entry, &mut context, &mut |signal| signals.push(signal));
-        for signal in &signals {
-            self.calls.take(signal);
-        }
         if class != Class::Evidence || !signals.is_empty() {
-            self.stretch.said.push(Said { envelope: agent.envelope(entry), class, signals });
+            let envelope = agent.envelope(entry, &mut context);
+            for signal in &signals {
+                self.calls.take(signal);
+            }
+            self.stretch.said.push(Said { envelope, class, signals });
         }
     }
 

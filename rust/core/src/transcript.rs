@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
+use compact_str::CompactString;
 use rustc_hash::FxHashMap;
 
 use crate::entry::{Class, Damage, LineEntries, Place, Reason};
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{Envelope, Fact, PullRequest, Signal};
+use crate::event::{EntryId, Envelope, Fact, PullRequest, Signal};
 use crate::input::{FileStretch, Input, Source, stretches};
 use crate::lines::LineReader;
 use crate::story::Story;
@@ -135,7 +136,7 @@ pub struct Transcript {
     /// The first timestamp.
     pub first_timestamp: String,
     /// The last timestamp, in file order.
-    pub last_timestamp: String,
+    pub last_timestamp: CompactString,
     /// Facts.
     pub facts: Facts,
 }
@@ -301,41 +302,13 @@ fn read_side_by_side(
     })
 }
 
-/// An entry's id, without a string for the usual form.
-#[derive(PartialEq, Eq, Hash)]
-enum EntryId {
-    Uuid(u128),
-    Other(Box<str>),
-}
-
-impl EntryId {
-    fn of(text: &str) -> Self {
-        let bytes = text.as_bytes();
-        let mut value = 0_u128;
-        if bytes.len() != 36 {
-            return Self::Other(text.into());
-        }
-        for (at, &byte) in bytes.iter().enumerate() {
-            let digit = match (byte, matches!(at, 8 | 13 | 18 | 23)) {
-                (b'-', true) => continue,
-                (b'0'..=b'9', false) => byte - b'0',
-                // Capitals are another id: only the spelling that is always written is packed.
-                (b'a'..=b'f', false) => byte - b'a' + 10,
-                _ => return Self::Other(text.into()),
-            };
-            value = value << 4 | u128::from(digit);
-        }
-        Self::Uuid(value)
-    }
-}
-
 /// Takes in stretches in order.
 struct Fold {
     transcript: Transcript,
     counts: crate::stretch::Counts,
     subagent_file: bool,
     seen: HashSet<EntryId, rustc_hash::FxBuildHasher>,
-    sidechain_of: FxHashMap<String, usize>,
+    sidechain_of: FxHashMap<EntryId, usize>,
     last_sidechain: Option<usize>,
 }
 
@@ -374,14 +347,13 @@ impl Fold {
         let Said { envelope, class, signals } = said;
         let is_evidence = class == Class::Evidence;
         if !is_evidence && !envelope.uuid.is_empty() {
-            let id = EntryId::of(&envelope.uuid);
-            if self.seen.contains(&id) {
+            if self.seen.contains(&envelope.uuid) {
                 self.transcript.duplicates += 1;
                 return;
             }
             // A first copy that came out empty must not cost the words of the second.
             if !signals.iter().all(Signal::is_empty) {
-                self.seen.insert(id);
+                self.seen.insert(envelope.uuid.clone());
             }
         }
         if class == Class::Signal {
@@ -407,11 +379,11 @@ impl Fold {
         transcript.session_ids.add(&envelope.session_id);
         transcript.versions.add(&envelope.version);
         if transcript.project_path.is_none() && !envelope.cwd.is_empty() {
-            transcript.project_path = Some(envelope.cwd.clone());
+            transcript.project_path = Some(envelope.cwd.to_string());
         }
         if !envelope.timestamp.is_empty() {
             if transcript.first_timestamp.is_empty() {
-                transcript.first_timestamp.clone_from(&envelope.timestamp);
+                transcript.first_timestamp = envelope.timestamp.to_string();
             }
             transcript.last_timestamp.clone_from(&envelope.timestamp);
         }
@@ -422,20 +394,19 @@ impl Fold {
     /// where the last one was.
     fn sidechain(&mut self, envelope: &Envelope) -> usize {
         let by_agent = !envelope.agent_id.is_empty();
-        let key = if by_agent { &envelope.agent_id } else { &envelope.parent_uuid };
+        let agent = by_agent.then(|| EntryId::of(&envelope.agent_id));
+        let key = agent.as_ref().unwrap_or(&envelope.parent_uuid);
         let known = self.sidechain_of.get(key).copied().filter(|_| !key.is_empty());
         let last = self.last_sidechain.filter(|_| !by_agent && !key.is_empty());
         let at = known.or(last).unwrap_or_else(|| {
             let sidechains = &mut self.transcript.sidechains;
-            let id = if by_agent { envelope.agent_id.clone() } else { envelope.uuid.clone() };
+            let id = if by_agent { envelope.agent_id.to_string() } else { envelope.uuid.to_string() };
             let id = if id.is_empty() { format!("inline-{}", sidechains.len() + 1) } else { id };
             sidechains.push(Sidechain { id, story: Story::default() });
             sidechains.len() - 1
         });
-        for name in [&envelope.agent_id, &envelope.uuid] {
-            if !name.is_empty() {
-                self.sidechain_of.entry(name.clone()).or_insert(at);
-            }
+        for name in agent.iter().chain([&envelope.uuid]).filter(|name| !name.is_empty()) {
+            self.sidechain_of.entry(name.clone()).or_insert(at);
         }
         self.last_sidechain = Some(at);
         at

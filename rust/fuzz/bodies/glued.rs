@@ -4,7 +4,7 @@ use retell_core::event::Role;
 use retell_core::{Conversation, ParseOptions, Source};
 
 use super::records::{all, human, human_type_first};
-use super::{conversation, conversation_in};
+use super::{conversation, conversation_in, events_of};
 
 const UUID: &str = "glued-human";
 
@@ -32,7 +32,7 @@ pub fn glued_at(record: &str, cut: usize, words: &str, type_first: bool) -> Resu
 }
 
 fn compare(glued: &Conversation, alone: &Conversation, cut: usize, whole: usize) -> Result<(), String> {
-    let said: Vec<_> = glued.events.iter().filter(|event| event.uuid == UUID).collect();
+    let said = events_of(glued, UUID);
     let [said] = said[..] else { return Err(format!("{} events of the human's", said.len())) };
     let expected = &alone.events[0];
     if (&said.says, &said.continuation_summary) != (&expected.says, &expected.continuation_summary) {

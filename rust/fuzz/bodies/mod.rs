@@ -18,6 +18,7 @@ pub use scan::scan;
 
 use std::io::{self, Read};
 
+use retell_core::event::Event;
 use retell_core::{Conversation, ParseOptions, Source};
 
 /// The first bytes of a zstd frame: input that starts so is decompressed, and no longer the bytes under test.
@@ -60,4 +61,10 @@ fn conversation_in(bytes: &[u8]) -> Conversation {
         Ok(conversation) => conversation,
         Err(error) => panic!("{error} in {}", bytes.escape_ascii()),
     }
+}
+
+/// The events of the entry with this id.
+fn events_of<'c>(conversation: &'c Conversation, uuid: &str) -> Vec<&'c Event> {
+    let is_its = |event: &&Event| serde_json::to_value(event).is_ok_and(|written| written["uuid"] == uuid);
+    conversation.events.iter().filter(is_its).collect()
 }

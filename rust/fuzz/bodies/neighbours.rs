@@ -1,7 +1,7 @@
 //! One line, whatever stands in it, never costs the lines beside it.
 
-use super::conversation_in;
 use super::records::human;
+use super::{conversation_in, events_of};
 
 const BEFORE: (&str, &str) = ("an otter floats above the weir", "otter-before");
 const BEHIND: (&str, &str) = ("a heron waits below the weir", "heron-behind");
@@ -20,7 +20,7 @@ pub fn neighbours(bytes: &[u8]) {
     let conversation = conversation_in(&session);
     let offset = before.len() + 1 + middle.len() + 1;
     for ((words, uuid), line, offset, length) in [(BEFORE, 1, 0, before.len()), (BEHIND, 3, offset, behind.len())] {
-        let said: Vec<_> = conversation.events.iter().filter(|event| event.uuid == uuid).collect();
+        let said = events_of(&conversation, uuid);
         assert_eq!(said.len(), 1, "{words:?} beside {}", middle.escape_ascii());
         let (event, place) = (said[0], said[0].place);
         assert_eq!((event.says.as_str(), event.source), (words, None), "beside {}", middle.escape_ascii());

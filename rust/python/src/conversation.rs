@@ -273,8 +273,8 @@ impl Event {
     }
 
     #[getter]
-    fn uuid(&self) -> PyResult<&str> {
-        Ok(&self.get()?.uuid)
+    fn uuid(&self) -> PyResult<String> {
+        Ok(self.get()?.uuid.to_string())
     }
 
     #[getter]

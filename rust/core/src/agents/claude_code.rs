@@ -10,10 +10,10 @@ use std::borrow::Cow;
 use super::{Agent, Context};
 use crate::entry::{Class, Classify, Entry, Fields};
 use crate::event::{
-    Envelope, Fact, InlineImage, LinkedBy, MetImage, PullRequest, Queue, QueuedWords, Signal, SubagentCall, ToolCall, Usage,
+    EntryId, Envelope, Fact, InlineImage, LinkedBy, MetImage, PullRequest, Queue, QueuedWords, Signal, SubagentCall, ToolCall, Usage,
 };
 use crate::images::inline_images;
-use crate::json::{Value, key_is};
+use crate::json::{self, Value, key_is};
 
 use human::{human_words, is_slash_command};
 
@@ -47,17 +47,17 @@ impl Agent for ClaudeCode {
         "claude-code"
     }
 
-    fn envelope(&self, entry: &Entry<'_>) -> Envelope {
-        let text = |name| entry.text(name).into_owned();
+    fn envelope(&self, entry: &Entry<'_>, context: &mut dyn Context) -> Envelope {
+        let sidechain = entry.is_true("isSidechain");
         Envelope {
-            uuid: text("uuid"),
-            parent_uuid: text("parentUuid"),
-            session_id: text("sessionId"),
-            timestamp: text("timestamp"),
-            cwd: text("cwd"),
-            version: text("version"),
-            sidechain: entry.is_true("isSidechain"),
-            agent_id: text("agentId"),
+            uuid: EntryId::of(&entry.text("uuid")),
+            parent_uuid: if sidechain { EntryId::of(&entry.text("parentUuid")) } else { EntryId::default() },
+            session_id: context.shared(&entry.text("sessionId")),
+            timestamp: entry.text("timestamp").into(),
+            cwd: context.shared(&entry.text("cwd")),
+            version: context.shared(&entry.text("version")),
+            sidechain,
+            agent_id: context.shared(&entry.text("agentId")),
             place: entry.place,
         }
     }
@@ -120,15 +120,15 @@ impl<'a> Block<'a> {
     }
 
     fn take(&mut self, key: &'a [u8], value: Value<'a>) {
-        let slot = match key {
-            key if key_is(key, "type") => &mut self.kind,
-            key if key_is(key, "text") => &mut self.text,
-            key if key_is(key, "thinking") => &mut self.thinking,
-            key if key_is(key, "id") => &mut self.id,
-            key if key_is(key, "name") => &mut self.name,
-            key if key_is(key, "input") => &mut self.input,
-            key if key_is(key, "content") => &mut self.content,
-            key if key_is(key, "tool_use_id") => &mut self.tool_use_id,
+        let slot = match json::key(key).as_ref() {
+            b"type" => &mut self.kind,
+            b"text" => &mut self.text,
+            b"thinking" => &mut self.thinking,
+            b"id" => &mut self.id,
+            b"name" => &mut self.name,
+            b"input" => &mut self.input,
+            b"content" => &mut self.content,
+            b"tool_use_id" => &mut self.tool_use_id,
             _ => return,
         };
         slot.get_or_insert(value);
@@ -240,7 +240,9 @@ fn read_tool_results(
             let structured = entry.get("toolUseResult").filter(|result| results == 1 && result.is_object());
             (agent, usage) = subagent_evidence(structured, block.content);
         }
-        if !images.is_empty() || agent.is_some() || usage != Usage::default() || !call.is_empty() {
+        if images.is_empty() && !context.is_subagent_call(&call) {
+            say(Signal::PlainResult);
+        } else {
             say(Signal::ToolResult { call: call.into_owned(), images, agent, usage });
         }
     }
@@ -289,10 +291,10 @@ fn read_assistant(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn Fn
     let Some(message) = entry.get("message") else { return };
     let (mut id, mut model, mut content) = (None, None, None);
     for (key, value) in message.members() {
-        let slot = match key {
-            key if key_is(key, "id") => &mut id,
-            key if key_is(key, "model") => &mut model,
-            key if key_is(key, "content") => &mut content,
+        let slot = match json::key(key).as_ref() {
+            b"id" => &mut id,
+            b"model" => &mut model,
+            b"content" => &mut content,
             _ => continue,
         };
         slot.get_or_insert(value);

@@ -2,6 +2,8 @@
 
 mod claude_code;
 
+use std::sync::Arc;
+
 use crate::entry::{Classify, Entry};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Envelope, InlineImage, MetImage, Signal};
@@ -12,6 +14,8 @@ pub use claude_code::ClaudeCode;
 pub trait Context {
     /// Whether the tool call of this id may have started a subagent: only then is its result read.
     fn is_subagent_call(&self, call: &str) -> bool;
+    /// The text, shared with the entries before that have the same.
+    fn shared(&mut self, text: &str) -> Arc<str>;
     /// Keeps an image; `None` when images are not wanted.
     fn keep(&mut self, image: InlineImage<'_>) -> Option<MetImage>;
 }
@@ -22,7 +26,7 @@ pub trait Agent: Classify + Sync {
     fn name(&self) -> &'static str;
 
     /// The fields that entries share.
-    fn envelope(&self, entry: &Entry<'_>) -> Envelope;
+    fn envelope(&self, entry: &Entry<'_>, context: &mut dyn Context) -> Envelope;
 
     /// What every entry of class evidence that tells something contains; it lets one be told from the others
     /// without being read.

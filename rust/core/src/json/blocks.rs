@@ -20,7 +20,7 @@ use std::arch::x86_64::{
     _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8,
 };
 
-use super::scan::Broken;
+use super::scan::{Broken, MemberPlace, scalar_end, skip_blank};
 
 const BLOCK: usize = 64;
 
@@ -45,6 +45,13 @@ pub(super) fn container_end(bytes: &[u8], open: usize, opening: u8, closing: u8)
     debug_assert!(available());
     // SAFETY: the caller has asked `available`, so the processor has every feature of the function.
     unsafe { container_end_avx2(bytes, open, opening, closing) }
+}
+
+/// [`super::scan::member`] for a processor on which [`available`] is true.
+pub(super) fn member(bytes: &[u8], key: usize) -> Result<MemberPlace, Broken> {
+    debug_assert!(available());
+    // SAFETY: the caller has asked `available`, so the processor has every feature of the function.
+    unsafe { member_avx2(bytes, key) }
 }
 
 /// 64 bytes in two registers.
@@ -109,6 +116,28 @@ fn prefix_xor(mask: u64) -> u64 {
     _mm_cvtsi128_si64(product).cast_unsigned()
 }
 
+/// Key and value in one call: most of both are shorter than a block, and the call would cost as much as the search.
+#[target_feature(enable = "avx2,bmi1,popcnt,pclmulqdq")]
+fn member_avx2(bytes: &[u8], key: usize) -> Result<MemberPlace, Broken> {
+    if bytes.get(key) != Some(&b'"') {
+        return Err(Broken);
+    }
+    let key_end = string_end_avx2(bytes, key)?;
+    let colon = skip_blank(bytes, key_end);
+    if bytes.get(colon) != Some(&b':') {
+        return Err(Broken);
+    }
+    let value = skip_blank(bytes, colon + 1);
+    let end = match bytes.get(value) {
+        Some(b'"') => string_end_avx2(bytes, value)?,
+        Some(b'{') => container_end_avx2(bytes, value, b'{', b'}')?,
+        Some(b'[') => container_end_avx2(bytes, value, b'[', b']')?,
+        _ => scalar_end(bytes, value)?,
+    };
+    Ok(MemberPlace { key: key + 1..key_end - 1, value: value..end })
+}
+
+#[inline]
 #[target_feature(enable = "avx2,bmi1,popcnt,pclmulqdq")]
 fn string_end_avx2(bytes: &[u8], open: usize) -> Result<usize, Broken> {
     let mut at = open + 1;
@@ -132,12 +161,17 @@ fn container_end_avx2(bytes: &[u8], open: usize, opening: u8, closing: u8) -> Re
     while at < bytes.len() {
         let block = Block::load(bytes, at);
         let quotes = block.equal(b'"') & !escaped(block.equal(b'\\'), &mut carry);
+        if quotes == 0 && was_inside != 0 {
+            // In the middle of a long string, as most of a transcript is.
+            at += BLOCK;
+            continue;
+        }
         let inside = prefix_xor(quotes) ^ was_inside;
         // Closing quotes are not inside; see `scan.rs` for the letters.
         let closing_quotes = quotes & !inside;
         let behind = closing_quotes << 1 | was_closing;
         was_closing = closing_quotes >> 63;
-        let broken = behind & (block.equal(b'p') | block.equal(b't'));
+        let broken = if behind == 0 { 0 } else { behind & (block.equal(b'p') | block.equal(b't')) };
         // All ones when the block ends inside a string.
         was_inside = (inside.cast_signed() >> 63).cast_unsigned();
         let closes = block.equal(closing) & !inside;

@@ -9,7 +9,9 @@ mod blocks;
 mod scan;
 mod string;
 
-pub use scan::{Broken, enclosing_object_start, skip_blank, value_end};
+use std::borrow::Cow;
+
+pub use scan::{Broken, MemberPlace, enclosing_object_start, skip_blank, value_end};
 pub use string::{Text, decode};
 
 use string::decode_key;
@@ -82,8 +84,7 @@ impl<'a> Value<'a> {
     #[must_use]
     pub fn get(self, name: &str) -> Option<Value<'a>> {
         let mut members = Members::open(self.0, 0)?;
-        while let Ok(Some(key)) = members.key() {
-            let value = members.value().ok()?;
+        while let Ok(Some((key, value))) = members.member() {
             if key_is(key, name) {
                 return Some(value);
             }
@@ -95,9 +96,7 @@ impl<'a> Value<'a> {
     pub fn members(self) -> impl Iterator<Item = (&'a [u8], Value<'a>)> {
         let mut members = Members::open(self.0, 0);
         std::iter::from_fn(move || {
-            let members = members.as_mut()?;
-            let key = members.key().ok()??;
-            Some((key, members.value().ok()?))
+            members.as_mut()?.member().ok()?
         })
     }
 
@@ -118,9 +117,12 @@ impl<'a> Value<'a> {
             let mut filled = None;
             if let Some(mut members) = Members::open(self.0, start) {
                 let mut object = begin();
-                while let Ok(Some(key)) = members.key() {
-                    let Ok(value) = members.value() else { return };
-                    member(&mut object, key, value);
+                loop {
+                    match members.member() {
+                        Ok(Some((key, value))) => member(&mut object, key, value),
+                        Ok(None) => break,
+                        Err(Broken) => return,
+                    }
                 }
                 elements.at = members.at();
                 filled = Some(object);
@@ -139,9 +141,17 @@ impl<'a> Value<'a> {
 }
 
 /// Whether the raw key (between its quotes) spells `name`, escaped or not.
+#[inline]
 #[must_use]
 pub fn key_is(raw: &[u8], name: &str) -> bool {
-    raw == name.as_bytes() || (raw.contains(&b'\\') && decode_key(raw) == name)
+    raw == name.as_bytes() || (raw.len() > name.len() && raw.contains(&b'\\') && decode_key(raw) == name)
+}
+
+/// The key that is spelled by `raw` (between its quotes): `raw` itself unless it holds escapes.
+#[inline]
+#[must_use]
+pub fn key(raw: &[u8]) -> Cow<'_, [u8]> {
+    if raw.contains(&b'\\') { Cow::Owned(decode_key(raw).into_owned().into_bytes()) } else { Cow::Borrowed(raw) }
 }
 
 /// Walks the members of one object in order: [`Members::key`], then [`Members::value`], again and again.
@@ -158,11 +168,9 @@ impl<'a> Members<'a> {
         (bytes.get(at) == Some(&b'{')).then_some(Self { bytes, at: at + 1, first: true })
     }
 
-    /// The next key, raw; `None` at the closing brace, behind which [`Members::at`] then is.
-    ///
-    /// # Errors
-    /// [`Broken`] where no key can be read.
-    pub fn key(&mut self) -> Result<Option<&'a [u8]>, Broken> {
+    /// The place of the next key's opening quote; `None` at the closing brace, behind which [`Members::at`] then is.
+    #[inline]
+    fn start(&mut self) -> Result<Option<usize>, Broken> {
         let mut at = skip_blank(self.bytes, self.at);
         match self.bytes.get(at) {
             Some(b'}') => {
@@ -174,6 +182,37 @@ impl<'a> Members<'a> {
             _ => return Err(Broken),
         }
         self.first = false;
+        Ok(Some(at))
+    }
+
+    /// Where the next key (between its quotes) and its value stand; `None` at the closing brace.
+    ///
+    /// # Errors
+    /// [`Broken`] where no whole member stands.
+    #[inline]
+    pub fn place(&mut self) -> Result<Option<MemberPlace>, Broken> {
+        let Some(start) = self.start()? else { return Ok(None) };
+        let place = scan::member(self.bytes, start)?;
+        self.at = place.value.end;
+        Ok(Some(place))
+    }
+
+    /// The next key, raw, and its value; `None` at the closing brace.
+    ///
+    /// # Errors
+    /// [`Broken`] where no whole member stands.
+    #[inline]
+    pub fn member(&mut self) -> Result<Option<(&'a [u8], Value<'a>)>, Broken> {
+        let place = self.place()?;
+        Ok(place.map(|MemberPlace { key, value }| (&self.bytes[key], Value(&self.bytes[value]))))
+    }
+
+    /// The next key, raw; `None` at the closing brace, behind which [`Members::at`] then is.
+    ///
+    /// # Errors
+    /// [`Broken`] where no key can be read.
+    pub fn key(&mut self) -> Result<Option<&'a [u8]>, Broken> {
+        let Some(at) = self.start()? else { return Ok(None) };
         if self.bytes.get(at) != Some(&b'"') {
             return Err(Broken);
         }

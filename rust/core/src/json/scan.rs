@@ -15,6 +15,8 @@
 //! in JSON that is whole the result is the same. Iterative, so no nesting can overflow the stack; every byte
 //! is looked at a bounded number of times, so no input is slow.
 
+use std::ops::Range;
+
 use memchr::{memchr, memchr3, memrchr3};
 
 #[cfg(target_arch = "x86_64")]
@@ -28,6 +30,7 @@ const SHORT: usize = 12;
 pub struct Broken;
 
 /// The place of the first byte at or behind `at` that is not JSON white space.
+#[inline]
 #[must_use]
 pub fn skip_blank(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\t' | b'\r' | b'\n') = bytes.get(at) {
@@ -88,13 +91,51 @@ pub fn value_end(bytes: &[u8], at: usize) -> Result<usize, Broken> {
         Some(b'"') => string_end(bytes, at),
         Some(b'{') => container_end(bytes, at, b'{', b'}'),
         Some(b'[') => container_end(bytes, at, b'[', b']'),
-        Some(b'-' | b'0'..=b'9' | b't' | b'f' | b'n' | b'N' | b'I') => {
-            let rest = &bytes[at..];
-            let length = rest.iter().take_while(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'+' | b'-' | b'.'));
-            Ok(at + length.count())
-        }
-        _ => Err(Broken),
+        _ => scalar_end(bytes, at),
     }
+}
+
+/// The place behind the number, `true`, `false` or `null` that starts at `at`.
+#[inline]
+pub(super) fn scalar_end(bytes: &[u8], at: usize) -> Result<usize, Broken> {
+    let rest = bytes.get(at..).unwrap_or_default();
+    if !matches!(rest.first(), Some(b'-' | b'0'..=b'9' | b't' | b'f' | b'n' | b'N' | b'I')) {
+        return Err(Broken);
+    }
+    let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'));
+    Ok(at + length.count())
+}
+
+/// Where a member's key (between its quotes) and value stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemberPlace {
+    /// Between the quotes.
+    pub key: Range<usize>,
+    /// From its first byte to its last.
+    pub value: Range<usize>,
+}
+
+/// The member whose key's opening quote is at `key`.
+#[inline]
+pub(super) fn member(bytes: &[u8], key: usize) -> Result<MemberPlace, Broken> {
+    #[cfg(target_arch = "x86_64")]
+    if blocks::available() {
+        return blocks::member(bytes, key);
+    }
+    plain_member(bytes, key)
+}
+
+fn plain_member(bytes: &[u8], key: usize) -> Result<MemberPlace, Broken> {
+    if bytes.get(key) != Some(&b'"') {
+        return Err(Broken);
+    }
+    let key_end = string_end(bytes, key)?;
+    let colon = skip_blank(bytes, key_end);
+    if bytes.get(colon) != Some(&b':') {
+        return Err(Broken);
+    }
+    let value = skip_blank(bytes, colon + 1);
+    Ok(MemberPlace { key: key + 1..key_end - 1, value: value..value_end(bytes, value)? })
 }
 
 fn plain_container_end(bytes: &[u8], open: usize, opening: u8, closing: u8) -> Result<usize, Broken> {
@@ -234,6 +275,12 @@ mod tests {
             let expected = naive_container_end(&bytes, 0);
             prop_assert_eq!(value_end(&bytes, 0), expected);
             prop_assert_eq!(plain_container_end(&bytes, 0, opening, closing), expected);
+        }
+
+        #[test]
+        fn members_stand_where_the_plain_way_says(mut bytes in json_like(), key in "[a-z]{0,70}", gap in "[ ]{0,2}") {
+            bytes.splice(0..0, format!("\"{key}\"{gap}:{gap}").into_bytes());
+            prop_assert_eq!(member(&bytes, 0), plain_member(&bytes, 0));
         }
 
         #[test]
