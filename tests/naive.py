@@ -15,22 +15,86 @@ from tests.naive_lines import (
     INVALID,
     Json,
     Record,
-    count_entries,
-    count_unknown,
+    mapping,
     piece,
     publish,
     read_file,
     string_of,
     trim,
-    without_duplicates,
 )
-from tests.naive_story import AgentCall, Story
-from tests.naive_words import Assets
+from tests.naive_story import AgentCall, Story, duration_of, is_from_client, is_from_human
+from tests.naive_words import blocks_of, content_blocks, images_of, images_within, name_pictures, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 INTERNAL_AGENTS = ("acompact-", "aprompt_suggestion-", "aside_question-")
+
+# ---------------------------------------------------------------- counts and duplicates
+
+
+def count_entries(records: Iterable[Record]) -> dict[str, Json]:
+    """Per type: how many records and how many bytes."""
+    counts: dict[str, Json] = {}
+    for record in records:
+        count = counts.setdefault(record.type, {"count": 0, "bytes": 0})
+        count["count"] += 1
+        count["bytes"] += record.length
+    return counts
+
+
+def count_unknown(records: Iterable[Record]) -> dict[str, Json]:
+    """Per unknown type: how many records, and the line of the first."""
+    counts: dict[str, Json] = {}
+    for record in records:
+        if record.kind == "unknown":
+            counts.setdefault(record.type, {"count": 0, "first_line": record.line})["count"] += 1
+    return counts
+
+
+def tells_something(record: Record) -> bool:
+    """Whether a record tells anything at all: words, pictures, a tool, or something about the session."""
+    entry = record.entry
+    if record.type not in ("user", "assistant"):
+        keys = {"summary": "summary", "ai-title": "aiTitle", "custom-title": "customTitle"}
+        keys["continued-in"] = "continuedInSessionId"
+        if record.type == "queue-operation":
+            return entry.get("operation") in ("enqueue", "dequeue", "remove", "popAll")
+        if record.type == "system" and record.kind == "signal":
+            return duration_of(entry) is not None
+        return record.type not in keys or string_of(entry, keys[record.type]) != ""
+    message = mapping(entry.get("message"))
+    blocks = content_blocks(message.get("content"))
+    results = list(blocks_of(blocks, "tool_result"))
+    if any(string_of(block, "tool_use_id") or images_within(block.get("content")) for block in results):
+        return True
+    if record.type == "user":
+        pictures = images_of(blocks) if is_from_human(entry) else []
+        return len(results) < len(blocks) and (text_of(blocks) != "" or pictures != [])
+    thoughts = [trim(string_of(block, "thinking")) for block in blocks_of(blocks, "thinking")]
+    calls = blocks_of(blocks, "tool_use", "server_tool_use", "mcp_tool_use")
+    tools = [string_of(block, "name") for block in calls]
+    return is_from_client(entry) or text_of(blocks) != "" or any(thoughts) or any(tools)
+
+
+def without_duplicates(records: Iterable[Record]) -> tuple[list[Record], int]:
+    """The records, each uuid of what is read once, and how many were dropped.
+
+    The first place wins, unless it tells nothing: an empty copy costs no words.
+    """
+    seen: set[str] = set()
+    kept, dropped = [], 0
+    for record in records:
+        uuid = string_of(record.entry, "uuid")
+        if uuid and record.kind in ("signal", "fact"):
+            if uuid in seen:
+                dropped += 1
+                continue
+            if tells_something(record):
+                seen.add(uuid)
+        kept.append(record)
+    return kept, dropped
+
 
 # ---------------------------------------------------------------- subagents
 
@@ -62,20 +126,32 @@ def signal_bytes(story: Story) -> int:
 
 
 def inline_agents(records: Iterable[Record]) -> list[Agent]:
-    """The sidechain lines of a session, grouped by agent id, else by the root that their parents lead to."""
-    agents: dict[str, Agent] = {}
-    group_of: dict[str, str] = {}
+    """The sidechain lines of a session, in groups: by agent id, else by the line that each one answers.
+
+    A line that answers none opens a group; one that answers a line nobody knows goes on in the last group.
+    """
+    agents: list[Agent] = []
+    agent_of: dict[str, Agent] = {}
+    last: Agent | None = None
     for record in records:
-        uuid, parent = string_of(record.entry, "uuid"), string_of(record.entry, "parentUuid")
-        key = string_of(record.entry, "agentId") or group_of.get(parent) or uuid
-        group_of[uuid] = key
-        agents.setdefault(key, Agent(publish(key), Story(None))).story.take(record)
-    return list(agents.values())
+        id_, uuid = string_of(record.entry, "agentId"), string_of(record.entry, "uuid")
+        parent = string_of(record.entry, "parentUuid")
+        agent = agent_of.get(id_) if id_ else agent_of.get(parent, last) if parent else None
+        if agent is None:
+            name = publish(id_ or uuid) or f"inline-{len(agents) + 1}"
+            agent = Agent(name, Story(with_images=True))
+            agents.append(agent)
+        for known in (id_, uuid):
+            if known:
+                agent_of.setdefault(known, agent)
+        agent.story.take(record)
+        last = agent
+    return agents
 
 
-def agent_of_file(id_: str, data: bytes, meta: Json) -> Agent:
+def agent_of_file(id_: str, data: bytes, meta: Json, *, with_images: bool) -> Agent:
     """The agent whose lines stand in a file of its own."""
-    agent = Agent(id_, Story(None), meta)
+    agent = Agent(id_, Story(with_images=with_images), meta)
     for record in without_duplicates(read_file(data).records)[0]:
         agent.story.take(record)
     return agent
@@ -218,22 +294,29 @@ def parse(
     """
     file = read_file(data)
     records, duplicates = without_duplicates(file.records)
-    assets, metas = Assets(), meta_files or {}
-    story = Story(assets)
+    filenames: dict[bytes, str] = {}
+    metas = meta_files or {}
+    story = Story(with_images=True)
     sidechain = []
     for record in records:
         inline = record.entry.get("isSidechain") is True and not name.startswith("agent-")
-        if inline and record.kind != "noise":
+        if inline and record.kind in ("signal", "fact"):
             sidechain.append(record)
         else:
             story.take(record)
-    files = {id_: agent_of_file(id_, raw, metas.get(id_, {})) for id_, raw in (agent_files or {}).items()}
+    files = {
+        id_: agent_of_file(id_, raw, metas.get(id_, {}), with_images=include_subagents)
+        for id_, raw in (agent_files or {}).items()
+    }
+    inline_stories = inline_agents(sidechain)
     agents = [agent for agent in files.values() if not agent.id.startswith(INTERNAL_AGENTS)]
-    agents = sorted(
-        agents + inline_agents(sidechain), key=lambda agent: (agent.story.first_timestamp, agent.id)
-    )
+    agents = sorted(agents + inline_stories, key=lambda agent: (agent.story.first_timestamp, agent.id))
     calls = [call for teller in (story, *(agent.story for agent in agents)) for call in teller.agent_calls]
     link(agents, calls)
+    name_pictures(story.events, "", filenames)
+    for agent in agents if include_subagents else []:
+        name_pictures(agent.story.events, f"{re.sub('[^A-Za-z0-9_@-]', '_', agent.id)}-", filenames)
+    own_stories = [story, *(agent.story for agent in inline_stories)]
     events = include(agents, story) if include_subagents else [event.to_dict() for event in story.events]
 
     summaries = distinct(every_fact(records, "summary", "summary"))
@@ -242,7 +325,8 @@ def parse(
         last_fact(records, "ai-title", "aiTitle"),
         *reversed(summaries),
     ]
-    damage = file.damage + invalid_utf8(story)
+    damage = file.damage + [damaged for told in own_stories for damaged in invalid_utf8(told)]
+    lost = [image for told in own_stories for image in told.images_not_extracted]
     facts = session_facts(records)
     bytes_ = signal_bytes(story)
     bridges = [agent for agent in files.values() if agent.id.startswith("acompact-")]
@@ -257,8 +341,8 @@ def parse(
         "subagents": [describe_agent(agent) for agent in agents],
         "unlinked_subagents": [agent.id for agent in agents if agent.id not in reached(agents, story)],
         "chapter_bridges": [publish(last_words(agent.story)) for agent in bridges],
-        "screenshots_extracted": len(assets.filenames),
-        "images_not_extracted": assets.not_extracted,
+        "screenshots_extracted": len(filenames),
+        "images_not_extracted": sorted(lost, key=lambda image: image["offset"]),
         "source": {
             "bytes": len(data),
             "lines": file.lines,
@@ -268,7 +352,7 @@ def parse(
         "entries": count_entries(file.records),
         "unknown_entries": count_unknown(file.records),
         "duplicates_dropped": duplicates,
-        "damaged_lines": sorted(damage, key=lambda damaged: (damaged["offset"], damaged["reason"]))[:1000],
+        "damaged_lines": sorted(damage, key=lambda damaged: damaged["offset"])[:1000],
         "damaged_lines_total": len(damage),
         "incomplete_tail": file.incomplete_tail,
         "client_messages_dropped": story.client_messages_dropped,

@@ -194,8 +194,8 @@ def whole_object_end(text: str, start: int) -> int | None:
 def nested_end(text: str, start: int) -> int | None:
     """Where the value at `start` ends by its brackets and quotes alone.
 
-    A string in it that `p` or `t` follows is the end of one that was cut and the first quote of a record glued
-    to it: from there on strings would look like structure.
+    A string in it with `p` or `t` behind it was cut: its last quote is the first of a record glued to it, and
+    what follows would look like structure.
     """
     if text[start : start + 1] not in ("{", "["):
         match = PRIMITIVE.match(text, start)
@@ -349,7 +349,8 @@ def read_record(text: str, start: int, reading: LineReading, *, terminated: bool
     end = whole_object_end(text, start)
     noise = noise_before_break(text, start) if text[start] == "{" else None
     if noise is not None and end != len(text):
-        if terminated or (end := members_before_break(text, start)[1]) is None:
+        end = None if terminated else members_before_break(text, start)[1]
+        if end is None:
             return read_noise(text, start, noise, reading, terminated=terminated)
     if end is not None:
         reading.records.append((start, end, noise[0] if noise else None))
@@ -474,9 +475,10 @@ def read_one_line(file: File, raw: bytes, number: int, offset: int, *, terminate
 
 def make_record(raw: bytes, line: int, offset: int, noise_type: str | None) -> Record:
     """A record with its entry decoded; the entry of broken noise stays empty."""
+    text = raw.decode("utf-8", "mark-invalid")
     if noise_type is not None:
-        return Record(line, offset, len(raw), noise_type, "noise", {})
-    entry = decode_value(raw.decode("utf-8", "mark-invalid"), 0)[0]
+        return Record(line, offset, len(raw), noise_type, "noise", mapping(decode_or_none(text, 0)))
+    entry = decode_value(text, 0)[0]
     value = entry.get("type")
     type_ = string_of(entry, "type") if isinstance(value, str) else NO_TYPE
     return Record(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from tests.naive_lines import Json, Record, clean, decode_or_none, mapping, publish, string_of, trim
 from tests.naive_words import (
-    Assets,
     Event,
     Picture,
     Words,
@@ -17,7 +17,8 @@ from tests.naive_words import (
     human_words,
     images_of,
     images_within,
-    strip_context,
+    picture_of,
+    summary_words,
     text_of,
 )
 
@@ -48,7 +49,6 @@ class Queued:
 
     text: str
     images: list[Json]
-    pictures: list[Picture] = field(default_factory=list)
 
     @property
     def is_notification(self) -> bool:
@@ -73,8 +73,9 @@ def queued_of(content: object) -> Queued:
 class Story:
     """The fold from entries to events, for a session, an agent's file or an inline agent."""
 
-    def __init__(self, assets: Assets | None) -> None:
-        self.assets = assets
+    def __init__(self, *, with_images: bool) -> None:
+        self.with_images = with_images
+        self.images_not_extracted: list[Json] = []
         self.events: list[Event] = []
         self.calls: dict[str, Call] = {}
         self.agent_calls: list[AgentCall] = []
@@ -123,18 +124,21 @@ class Story:
         self.events.append(event)
         return event
 
-    def add_user(self, event: Event, pictures: list[Picture], *, continuation: bool = False) -> None:
-        """Adds an event of the human, with the pictures that came with it."""
-        self.add(event, continuation=continuation)
-        if self.assets is not None:
-            noun = "queued" if event.source == "queued" else "pasted"
-            self.assets.attach(event, pictures, f"Image {noun} by the user")
+    def add_user(self, record: Record, words: Words, text: str, images: list[Json]) -> None:
+        """Adds an event of the human: words, or pictures, or both."""
+        noun = "queued" if words.source == "queued" else "pasted"
+        pictures = [(picture, f"Image {noun} by the user") for picture in self.keep(record, images)]
+        if words.says or pictures:
+            event = self.event_of(record, "user", text)
+            event.says, event.source, event.pictures = words.says, words.source, pictures
+            if words.continuation:
+                event.continuation_summary, event.says = words.says, ""
+            self.add(event, continuation=words.continuation)
 
     def add_queued(self, record: Record, queued: Queued) -> None:
         """Adds the event of a delivery."""
-        event = self.event_of(record, "user", queued.text)
-        event.says, event.source = human_words(queued.text).says, "queued"
-        self.add_user(event, queued.pictures)
+        words = Words(human_words(queued.text).says, "queued")
+        self.add_user(record, words, queued.text, queued.images)
 
     def event_of(self, record: Record, role: str, decoded: str) -> Event:
         """The next event, still without words; `decoded` is the text that they will be taken from."""
@@ -142,8 +146,17 @@ class Story:
         return Event(len(self.events), role, record, "", uuid=uuid, decoded=decoded)
 
     def keep(self, record: Record, images: list[Json]) -> list[Picture]:
-        """The pictures among the images of a record; none where pictures are not wanted."""
-        return self.assets.keep(record, images) if self.assets is not None else []
+        """The pictures among the images of a record; the others are reported."""
+        found = [picture_of(block) for block in images if self.with_images]
+        for reason in found:
+            if isinstance(reason, str):
+                self.lose(record, reason)
+        return [picture for picture in found if not isinstance(picture, str)]
+
+    def lose(self, record: Record, reason: str) -> None:
+        """Reports an image that is in the transcript and not in the result."""
+        lost = {"line": record.line, "offset": record.offset, "reason": reason}
+        self.images_not_extracted.append(lost)
 
     def last_assistant(self) -> Event | None:
         """The latest event of the assistant."""
@@ -151,12 +164,12 @@ class Story:
 
     def take_turn_duration(self, entry: Json) -> None:
         """The duration goes to the last assistant event, when no new turn has begun and it has none yet."""
-        duration = entry.get("durationMs")
-        if isinstance(duration, bool) or not isinstance(duration, int | float) or duration < 0:
+        duration = duration_of(entry)
+        if duration is None:
             return
         for event in reversed(self.events):
             if event.role == "assistant":
-                event.duration_ms = int(duration) if event.duration_ms is None else event.duration_ms
+                event.duration_ms = duration if event.duration_ms is None else event.duration_ms
                 return
             if event.source != "queued" and "continuation" not in event.boundary:
                 return
@@ -175,29 +188,23 @@ class Story:
         text = text_of(blocks)
         if self.first_user_text is None and not only_results and text:
             self.first_user_text = text
-        if only_results or entry.get("isMeta") is True:
-            return
-        if not is_from_human(entry) or self.closes_queued(trim(text)):
-            return
-        images = images_of(blocks)
-        if trim(text) or images:
-            self.take_words(record, text, images)
+        if not only_results and is_from_human(entry):
+            is_summary = entry.get("isCompactSummary") is True
+            words = summary_words(text) if is_summary else human_words(text)
+            self.take_words(record, words, text, images_of(blocks))
 
-    def take_words(self, record: Record, text: str, images: list[Json]) -> None:
-        """The event for a human's text, a continuation summary or pictures without a word."""
-        is_summary = record.entry.get("isCompactSummary") is True
-        words = Words(strip_all_context(text)) if is_summary else human_words(text)
+    def take_words(self, record: Record, words: Words, text: str, images: list[Json]) -> None:
+        """What a human's text does: an interruption, an event, a compaction.
+
+        A continuation summary is written by the client: it never was in the queue.
+        """
         last = self.last_assistant()
         if words.interruption and last is not None:
             last.interrupted = True
         compacts = words.command == "/compact" and not self.was_just_compacted()
-        if not words.dropped and (words.says or images):
-            event = self.event_of(record, "user", text)
-            lowered = words.says.translate(ASCII_LOWER)
-            is_summary = is_summary or (words.source is None and CONTINUATION in lowered)
-            event.continuation_summary, event.says = (words.says, "") if is_summary else ("", words.says)
-            event.source = words.source
-            self.add_user(event, self.keep(record, images), continuation=is_summary)
+        repeated = not words.continuation and self.closes_queued(trim(text), words, images)
+        if not words.dropped and not repeated:
+            self.add_user(record, words, text, images)
         if compacts:
             self.pending.add("compaction")
 
@@ -210,7 +217,7 @@ class Story:
     def take_assistant(self, record: Record) -> None:
         """An `assistant` entry: what it says, thinks and reaches for; messages of the client are counted."""
         message = mapping(record.entry.get("message"))
-        if record.entry.get("isApiErrorMessage") is True or message.get("model") == "<synthetic>":
+        if is_from_client(record.entry):
             self.client_messages_dropped += 1
             return
         blocks = content_blocks(message.get("content"))
@@ -248,20 +255,22 @@ class Story:
             extra = mapping(record.entry.get("toolUseResult")) if len(results) == 1 else {}
             answered = self.agent_call(id_)
             if answered is not None:
+                answered.answered = True
                 answered.take_result(text_of(content_blocks(block.get("content"))), extra)
 
     def take_result_pictures(self, record: Record, call: Call | None, images: list[Json]) -> None:
         """Pictures go to the event whose call made them, else to what the assistant said last."""
         event = call.event if call else self.last_assistant()
-        pictures = self.keep(record, images)
-        if self.assets is not None and event is not None:
-            self.assets.attach(event, pictures, call.shown() if call else "Screenshot from a tool")
-        elif self.assets is not None:
-            for _ in pictures:
-                self.assets.refuse(record, "no_event")
+        for picture in self.keep(record, images):
+            if event is None:
+                self.lose(record, "no_event")
+            else:
+                event.pictures.append((picture, call.shown() if call else "Screenshot from a tool"))
 
     def take_progress(self, record: Record) -> None:
-        """The progress of an agent names the call that it works for."""
+        """The progress of an agent names the call that it works for; nobody asks when all are answered."""
+        if all(call.answered for call in self.agent_calls if call is self.agent_call(call.id)):
+            return
         data = mapping(record.entry.get("data"))
         call = self.agent_call(string_of(record.entry, "parentToolUseID"))
         if call and data.get("type") == "agent_progress" and string_of(data, "agentId"):
@@ -269,7 +278,7 @@ class Story:
 
     def agent_call(self, id_: str) -> AgentCall | None:
         """The first call of an agent with this id."""
-        calls = (call for call in self.agent_calls if id_ and call.ref["tool_use_id"] == publish(id_))
+        calls = (call for call in self.agent_calls if id_ and call.id == id_)
         return next(calls, None)
 
     # -- the queue
@@ -279,7 +288,6 @@ class Story:
         operation = record.entry.get("operation")
         queued = queued_of(record.entry.get("content"))
         if operation == "enqueue":
-            queued.pictures = self.keep(record, queued.images) if queued.is_human else []
             self.open.append(queued)
         elif operation == "dequeue":
             self.dequeues += 1
@@ -311,7 +319,6 @@ class Story:
         is_human = is_human and not any(
             holder.get("isMeta") is True or foreign_origin(holder) for holder in holders
         )
-        queued.pictures = self.keep(record, queued.images) if is_human else []
         if self.was_delivered(queued.text):
             return
         self.credits += 1
@@ -337,40 +344,36 @@ class Story:
             (self.open.pop(at) for at, queued in enumerate(self.open) if not queued.is_notification), None
         )
 
-    def closes_queued(self, text: str) -> bool:
+    def closes_queued(self, text: str, words: Words, images: list[Json]) -> bool:
         """Matches a user line with the queue; whether its words were delivered already."""
-        if self.was_delivered(text):
+        says = "" if words.dropped else words.says
+        if self.was_delivered(text) or self.was_delivered(says):
             return True
-        closed = self.close_equal(text)
+        closed = int((self.close_equal(text) or self.close_equal(says)) is not None)
         if self.dequeues > 0:
-            self.dequeues -= 1
-            if closed is None:
-                self.close_contained(text)
+            closed = closed or self.close_contained(text, words, images)
+            self.dequeues = max(0, self.dequeues - max(1, closed)) if self.open else 0
         return False
 
-    def close_contained(self, text: str) -> None:
-        """A dequeued line that equals none: it holds several of them, or it is the first one, rewritten."""
-        kept = [
+    def close_contained(self, text: str, words: Words, images: list[Json]) -> int:
+        """A dequeued line that equals none: it holds several of them, or it is the first one, rewritten.
+
+        Words close words, and markup closes markup: a queued command comes back spelled in tags.
+        """
+        contained = [
             queued
             for queued in self.open
-            if queued.is_notification or not queued.text or queued.text not in text
+            if not queued.is_notification and queued.text and queued.text in text
         ]
-        if len(kept) == len(self.open):
-            self.close_first()
-        else:
-            self.open = kept
-
-
-CONTINUATION = "continued from a previous conversation"
-ASCII_LOWER = {ord(upper): ord(upper) + 32 for upper in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
-
-
-def strip_all_context(text: str) -> str:
-    """`strip_context` until nothing changes, trimmed."""
-    text = trim(text)
-    while (stripped := trim(strip_context(text))) != text:
-        text = stripped
-    return text
+        says_something = words.dropped or words.says or images
+        alike = (
+            queued
+            for queued in self.open
+            if not queued.is_notification and says_something and queued.is_human != words.dropped
+        )
+        closed = contained or list(islice(alike, 1))
+        self.open = [queued for queued in self.open if not any(queued is one for one in closed)]
+        return len(closed)
 
 
 def foreign_origin(holder: Json) -> bool:
@@ -381,9 +384,26 @@ def foreign_origin(holder: Json) -> bool:
 
 def is_from_human(entry: Json) -> bool:
     """Whether the flags of a user entry leave it to the human."""
+    if entry.get("isMeta") is True:
+        return False
     if entry.get("isVisibleInTranscriptOnly") is True and entry.get("isCompactSummary") is not True:
         return False
     return not (foreign_origin(entry) or string_of(entry, "sourceToolUseID") or string_of(entry, "teamName"))
+
+
+def is_from_client(entry: Json) -> bool:
+    """Whether the client wrote an entry in the assistant's name."""
+    return (
+        entry.get("isApiErrorMessage") is True or mapping(entry.get("message")).get("model") == "<synthetic>"
+    )
+
+
+def duration_of(entry: Json) -> int | None:
+    """The milliseconds that a turn took, when the entry says so."""
+    duration = entry.get("durationMs")
+    if isinstance(duration, bool) or not isinstance(duration, int | float) or duration < 0:
+        return None
+    return int(duration)
 
 
 # ---------------------------------------------------------------- calls of agents
@@ -396,6 +416,7 @@ class AgentCall:
         if isinstance(arguments, str):  # some old files hold them as a string of JSON
             arguments = decode_or_none(trim(clean(arguments)), 0)
         asked = mapping(arguments)
+        self.id, self.answered = tool_use_id, False
         self.prompt = trim(string_of(asked, "prompt"))
         self.agent_type = publish(string_of(asked, "subagent_type"))
         self.evidence: dict[str, str] = {}

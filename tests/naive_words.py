@@ -24,6 +24,7 @@ class Words:
     source: str | None = None
     dropped: bool = False
     interruption: bool = False
+    continuation: bool = False
     command: str | None = None
 
 
@@ -35,6 +36,8 @@ MACHINE_STARTS = (
 )  # fmt: skip
 COMMAND_STARTS = ("<command-name>", "<command-message>", "<command-args>", "<command-contents>")
 INTERRUPTION = "[Request interrupted by user"
+CONTINUATION = "continued from a previous conversation"
+ASCII_LOWER = {ord(upper): ord(upper) + 32 for upper in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 CONTEXT_TAGS = ("system-reminder", "ide_opened_file", "ide_selection")
 
 
@@ -72,8 +75,17 @@ def human_words(text: str) -> Words:
         stripped = strip_context(text)
         if stripped == text:
             words.says = text
+            words.continuation = CONTINUATION in text.translate(ASCII_LOWER)
             return words
         text = stripped
+
+
+def summary_words(text: str) -> Words:
+    """The words of an entry that is marked as a summary: only client context is taken off."""
+    text = trim(text)
+    while (stripped := trim(strip_context(text))) != text:
+        text = stripped
+    return Words(text, continuation=True)
 
 
 def command_words(text: str, words: Words) -> Words:
@@ -124,6 +136,9 @@ def images_of(blocks: list[Any]) -> list[Json]:
 # ---------------------------------------------------------------- events
 
 
+Picture = tuple[bytes, str, str]  # the bytes, the ending of the file's name, the media type
+
+
 @dataclass
 class Event:
     """One thing said."""
@@ -141,9 +156,9 @@ class Event:
     boundary: list[str] = field(default_factory=list)
     duration_ms: int | None = None
     interrupted: bool = False
+    pictures: list[tuple[Picture, str]] = field(default_factory=list)  # each with its description
     screenshots: list[Json] = field(default_factory=list)
     subagent_refs: list[Json] = field(default_factory=list)
-    new_images: int = 0
     decoded: str = ""  # all text that the event was made of, before anything was taken off
 
     @property
@@ -184,18 +199,20 @@ class Event:
 
 # ---------------------------------------------------------------- images
 
+HEIC = (b"heic", b"heix", b"hevc", b"heim", b"heis", b"mif1", b"msf1")
 SIGNATURES: list[tuple[Callable[[bytes], bool], str, str]] = [
-    (lambda data: data.startswith(b"\x89PNG\r\n\x1a\n"), "png", "image/png"),
+    (lambda data: data.startswith(b"\x89PNG\r\n\x1a\n") and data[12:16] == b"IHDR", "png", "image/png"),
     (lambda data: data.startswith(b"\xff\xd8\xff"), "jpg", "image/jpeg"),
     (lambda data: data.startswith((b"GIF87a", b"GIF89a")), "gif", "image/gif"),
     (lambda data: data[:4] == b"RIFF" and data[8:12] == b"WEBP", "webp", "image/webp"),
-    (lambda data: data.startswith(b"BM"), "bmp", "image/bmp"),
-    (lambda data: data[4:8] == b"ftyp" and data[8:12] in (b"avif", b"avis"), "avif", "image/avif"),
+    # Two letters prove little: the reserved bytes are zero and the pixels lie behind the headers.
     (
-        lambda data: data[4:8] == b"ftyp" and data[8:11] in (b"hei", b"hev", b"mif", b"msf"),
-        "heic",
-        "image/heic",
+        lambda data: data[:2] == b"BM" and len(data) > 26 and data[6:10] == bytes(4) and data[10] >= 26,
+        "bmp",
+        "image/bmp",
     ),
+    (lambda data: data[4:8] == b"ftyp" and data[8:12] in (b"avif", b"avis"), "avif", "image/avif"),
+    (lambda data: data[4:8] == b"ftyp" and data[8:12] in HEIC, "heic", "image/heic"),
 ]
 
 
@@ -224,45 +241,23 @@ def images_within(value: object) -> list[Json]:
     return found
 
 
-def image_bytes(block: Json) -> tuple[bytes, str]:
-    """The bytes of an image, and the reason when there are none."""
+def picture_of(block: Json) -> Picture | str:
+    """The image of a block, or the reason why there is none."""
     try:
-        return base64.b64decode(block["source"]["data"].encode(), validate=True), ""
+        data = base64.b64decode(block["source"]["data"].encode(), validate=True)
     except (binascii.Error, ValueError):
-        return b"", "invalid_base64"
+        return "invalid_base64"
+    known = ((data, ext, media) for matches, ext, media in SIGNATURES if matches(data))
+    return next(known, "not_an_image")
 
 
-Picture = tuple[bytes, str, str]  # the bytes, the ending of the file's name, the media type
-
-
-@dataclass
-class Assets:
-    """The images of a conversation: every distinct one once."""
-
-    filenames: dict[bytes, str] = field(default_factory=dict)
-    not_extracted: list[Json] = field(default_factory=list)
-
-    def refuse(self, record: Record, reason: str) -> None:
-        """Reports an image that could not be kept."""
-        self.not_extracted.append({"line": record.line, "offset": record.offset, "reason": reason})
-
-    def keep(self, record: Record, images: list[Json]) -> list[Picture]:
-        """The images of a record that are images; the others are reported."""
-        kept = []
-        for block in images:
-            data, reason = image_bytes(block)
-            known = next(((ext, media) for matches, ext, media in SIGNATURES if matches(data)), None)
-            if reason or known is None:
-                self.refuse(record, reason or "not_an_image")
-            else:
-                kept.append((data, *known))
-        return kept
-
-    def attach(self, event: Event, pictures: list[Picture], description: str) -> None:
-        """Lists pictures on an event; one seen before keeps its first name."""
-        for data, ext, media_type in pictures:
-            if data not in self.filenames:
-                self.filenames[data] = f"screenshot-{event.index:03d}-{event.new_images}.{ext}"
-                event.new_images += 1
-            shot = {"filename": self.filenames[data], "description": publish(description)}
+def name_pictures(events: Iterable[Event], owner: str, filenames: dict[bytes, str]) -> None:
+    """Lists on every event its pictures; one seen before keeps its first name."""
+    for event in events:
+        new = 0
+        for (data, ext, media_type), description in event.pictures:
+            if data not in filenames:
+                filenames[data] = f"screenshot-{owner}{event.index:03d}-{new}.{ext}"
+                new += 1
+            shot = {"filename": filenames[data], "description": publish(description)}
             event.screenshots.append({**shot, "media_type": media_type})

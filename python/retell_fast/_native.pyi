@@ -145,6 +145,11 @@ class Events(Sequence[Event]):
     @overload
     def __getitem__(self, key: slice, /) -> list[Event]: ...
     def __iter__(self) -> Iterator[Event]: ...
+    def index(self, value: object, start: int = 0, stop: int | None = None, /) -> int:
+        """Gives the position of the first event that equals `value`; raises ValueError when there is none."""
+
+    def count(self, value: object, /) -> int:
+        """Counts the events that equal `value`."""
 
 @final
 class Event:

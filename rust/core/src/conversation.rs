@@ -232,7 +232,8 @@ impl Conversation {
     }
 
     pub(crate) fn assemble(parts: Parts<'_>) -> Self {
-        let Parts { agent, path, mut transcript, mut subagents, bridges, unreadable, include_subagents, images } = parts;
+        let Parts { agent, path, mut transcript, mut subagents, bridges, unreadable, include_subagents, images } =
+            parts;
         let mut main = std::mem::take(&mut transcript.story);
         let store = images.into_inner().unwrap_or_else(PoisonError::into_inner);
         let main_signal_bytes = main.signal_bytes();
@@ -344,7 +345,8 @@ fn ratio(part: u64, whole: u64) -> f64 {
 
 /// The session's id is its file's name; where that is no id (a copy under another name), what the entries say.
 fn conversation_id(stem: Option<&str>, session_ids: &[String]) -> String {
-    let looks_like_id = |stem: &&str| stem.len() == 36 && stem.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    let looks_like_id =
+        |stem: &&str| stem.len() == 36 && stem.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
     let agent = stem.filter(|stem| stem.starts_with("agent-"));
     let own = stem.filter(looks_like_id).or(agent);
     own.or(session_ids.first().map(String::as_str)).or(stem).unwrap_or("unknown").to_owned()
@@ -361,7 +363,9 @@ fn project_encoded(path: &Path) -> Option<String> {
 fn parsed_at() -> String {
     let pinned = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.parse::<i64>().ok());
     let pinned = pinned.and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
-    pinned.unwrap_or_else(|| jiff::Timestamp::from_second(jiff::Timestamp::now().as_second()).unwrap_or_default()).to_string()
+    pinned
+        .unwrap_or_else(|| jiff::Timestamp::from_second(jiff::Timestamp::now().as_second()).unwrap_or_default())
+        .to_string()
 }
 
 /// Gives images their names: by the event that shows them first.
@@ -401,7 +405,8 @@ pub fn file_name_part(text: &str) -> String {
 fn secret_warnings(events: &[Event], subagent: Option<&str>, warnings: &mut Vec<SecretWarning>) {
     for event in events {
         let prompts = event.subagent_refs.iter().map(|SubagentRef { prompt, .. }| ("subagent_refs.prompt", prompt));
-        let fields = [("says", &event.says), ("thinks", &event.thinks), ("continuation_summary", &event.continuation_summary)];
+        let fields =
+            [("says", &event.says), ("thinks", &event.thinks), ("continuation_summary", &event.continuation_summary)];
         for (field, text) in fields.into_iter().chain(prompts) {
             for finding in find_secrets(text) {
                 warnings.push(SecretWarning {

@@ -102,7 +102,12 @@ fn collect(folder: &Path, level: usize, files: &mut Vec<SessionFile>) {
 /// [`ErrorKind::SessionNotFound`] and [`ErrorKind::AmbiguousSession`], with what is near or what matched.
 pub fn find_session(text: &str) -> Result<PathBuf> {
     let path = Path::new(text);
-    if path.exists() || path.components().count() > 1 || text.is_empty() || text.ends_with(".jsonl") || text.ends_with(".zst") {
+    if path.exists()
+        || path.components().count() > 1
+        || text.is_empty()
+        || text.ends_with(".jsonl")
+        || text.ends_with(".zst")
+    {
         return Ok(path.to_owned());
     }
     let roots = homes();
@@ -118,12 +123,16 @@ pub fn find_session(text: &str) -> Result<PathBuf> {
 }
 
 fn not_found(text: &str, roots: &[PathBuf], files: &[SessionFile]) -> Error {
-    let shared = |file: &&SessionFile| file.id.bytes().zip(text.bytes()).take_while(|(one, other)| one == other).count();
+    let shared =
+        |file: &&SessionFile| file.id.bytes().zip(text.bytes()).take_while(|(one, other)| one == other).count();
     let mut near: Vec<_> = files.iter().collect();
     near.sort_by_key(|file| std::cmp::Reverse(shared(file)));
     near.truncate(3);
     let roots: Vec<_> = roots.iter().map(|root| root.display().to_string()).collect();
-    let error = Error::new(ErrorKind::SessionNotFound, format!("no file and no session called {text:?} (looked in {})", roots.join(", ")));
+    let error = Error::new(
+        ErrorKind::SessionNotFound,
+        format!("no file and no session called {text:?} (looked in {})", roots.join(", ")),
+    );
     if near.is_empty() {
         return error.with_hint("give the path of a .jsonl file, or set CLAUDE_CONFIG_DIR to where the sessions are");
     }
@@ -147,7 +156,8 @@ fn list(files: &[&SessionFile]) -> String {
     let lines = parallel::map(&files, |file| {
         let preview = preview(file);
         let date = jiff::Timestamp::try_from(file.modified).unwrap_or_default().strftime("%Y-%m-%d").to_string();
-        let (project, words) = preview.map_or((None, String::new()), |preview| (preview.project_path, preview.first_words));
+        let (project, words) =
+            preview.map_or((None, String::new()), |preview| (preview.project_path, preview.first_words));
         let words: String = words.chars().take(60).collect();
         let size = file.size as f64 / 1e6;
         format!("  {}  {date}  {size:.1} MB  {}  {words}", file.id, project.unwrap_or_default())
@@ -229,7 +239,8 @@ pub fn discover(options: &DiscoverOptions) -> Result<Vec<Preview>> {
     while from < files.len() && previews.len() < wanted {
         let to = files.len().min(from.saturating_add((wanted - previews.len()).max(8)));
         let read = parallel::map(&files[from..to], preview);
-        previews.extend(read.into_iter().flatten().filter(|preview| is_of_project(preview, options.project.as_deref())));
+        previews
+            .extend(read.into_iter().flatten().filter(|preview| is_of_project(preview, options.project.as_deref())));
         from = to;
     }
     previews.truncate(wanted);
@@ -239,7 +250,8 @@ pub fn discover(options: &DiscoverOptions) -> Result<Vec<Preview>> {
 fn is_of_project(preview: &Preview, project: Option<&str>) -> bool {
     let Some(project) = project.map(str::to_lowercase) else { return true };
     let folder = preview.path.parent().map(|folder| folder.to_string_lossy().to_lowercase()).unwrap_or_default();
-    preview.project_path.as_deref().is_some_and(|path| path.to_lowercase().contains(&project)) || folder.contains(&project)
+    preview.project_path.as_deref().is_some_and(|path| path.to_lowercase().contains(&project))
+        || folder.contains(&project)
 }
 
 fn preview(file: &SessionFile) -> Option<Preview> {
@@ -292,7 +304,18 @@ fn shortened(event: &Event) -> String {
 
 /// Tools that every session uses.
 const PLAIN_TOOLS: [&str; 12] = [
-    "Bash", "BashOutput", "Edit", "Glob", "Grep", "KillShell", "LS", "MultiEdit", "NotebookEdit", "Read", "TodoWrite", "Write",
+    "Bash",
+    "BashOutput",
+    "Edit",
+    "Glob",
+    "Grep",
+    "KillShell",
+    "LS",
+    "MultiEdit",
+    "NotebookEdit",
+    "Read",
+    "TodoWrite",
+    "Write",
 ];
 
 fn counted(count: usize, noun: &str) -> String {
@@ -324,7 +347,13 @@ fn score(preview: &mut Preview) {
     } else if megabytes < 0.1 {
         add(-3, format!("only {:.0} kB", preview.size as f64 / 1e3));
     }
-    let special: Vec<_> = preview.tools.iter().map(|(name, _)| name).filter(|name| !PLAIN_TOOLS.contains(&name.as_str())).cloned().collect();
+    let special: Vec<_> = preview
+        .tools
+        .iter()
+        .map(|(name, _)| name)
+        .filter(|name| !PLAIN_TOOLS.contains(&name.as_str()))
+        .cloned()
+        .collect();
     if !special.is_empty() {
         let shown = special.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
         add(1, format!("tools beyond plain editing: {shown}"));

@@ -326,7 +326,9 @@ impl LineReading<'_> {
                 self.dropped(at, read, &kind, glue)
             }
             // Evidence is noise that was looked into: what lies behind it is looked at in the same way.
-            Reading::Whole(end) if !must_be_whole && kind.as_ref().is_some_and(|kind| kind.class == Class::Evidence) => {
+            Reading::Whole(end)
+                if !must_be_whole && kind.as_ref().is_some_and(|kind| kind.class == Class::Evidence) =>
+            {
                 let kind = kind.unwrap_or(Kind { name: String::new(), class: Class::Noise });
                 self.emit(at, end, &kind);
                 self.dropped(at, end, &kind, glue)
@@ -447,7 +449,11 @@ impl LineReading<'_> {
         if let Some(known) = kind
             && matches!(known.class, Class::Await(_))
         {
-            known.class = self.agent.classify(&known.name, &Fields { record, found: self.fields, escaped_keys: self.escaped_keys }, true);
+            known.class = self.agent.classify(
+                &known.name,
+                &Fields { record, found: self.fields, escaped_keys: self.escaped_keys },
+                true,
+            );
         }
         Reading::Whole(at + members.at())
     }
@@ -455,11 +461,7 @@ impl LineReading<'_> {
     fn emit(&mut self, at: usize, end: usize, kind: &Kind) {
         let place = self.place(at, end);
         if matches!(kind.class, Class::Signal | Class::Fact | Class::Evidence) {
-            let fields = Fields {
-                record: &self.bytes[at..end],
-                found: self.fields,
-                escaped_keys: self.escaped_keys,
-            };
+            let fields = Fields { record: &self.bytes[at..end], found: self.fields, escaped_keys: self.escaped_keys };
             self.records.entry(&Entry { kind: &kind.name, place, fields }, kind.class);
         }
     }
@@ -505,13 +507,13 @@ struct Glue<'a> {
     starts: &'a [Finder<'static>; 2],
     /// The next place of each of [`RECORD_STARTS`], searched once; `None` before the first search.
     upcoming: [Option<usize>; 2],
-    /// Where the object that ends the line begins; `None` before it was asked for.
-    last_object: Option<Option<usize>>,
+    /// Where the object that ends the line begins.
+    last_object: std::cell::OnceCell<Option<usize>>,
 }
 
 impl<'a> Glue<'a> {
     fn new(bytes: &'a [u8], starts: &'a [Finder<'static>; 2]) -> Self {
-        Self { bytes, starts, upcoming: [None; 2], last_object: None }
+        Self { bytes, starts, upcoming: [None; 2], last_object: std::cell::OnceCell::new() }
     }
 
     fn find(&mut self, from: usize, agent: &dyn Classify, only_last: bool) -> Option<usize> {
@@ -585,6 +587,6 @@ impl<'a> Glue<'a> {
     }
 
     fn last_object(&mut self) -> Option<usize> {
-        *self.last_object.get_or_insert_with(|| json::enclosing_object_start(self.bytes))
+        *self.last_object.get_or_init(|| json::enclosing_object_start(self.bytes))
     }
 }

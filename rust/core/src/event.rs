@@ -264,6 +264,7 @@ pub struct Usage {
     pub duration_ms: Option<u64>,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a finding of its own, and most come together")]
 /// Human words after all that the human did not type has been taken off.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HumanWords {

@@ -303,7 +303,7 @@ fn open_file(path: &Path) -> io::Result<(File, Option<u64>)> {
     if metadata.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
-    Ok((file, metadata.is_file().then(|| metadata.len())))
+    Ok((file, metadata.is_file().then_some(metadata.len())))
 }
 
 /// Looks at the first bytes: they tell zstd more surely than a file name does. Says whether it was.

@@ -160,7 +160,10 @@ mod tests {
         }
     }
 
-    fn all_lines(bytes: &[u8], piece: usize, limit: usize) -> Vec<(u64, u64, Vec<u8>, bool, Option<u64>)> {
+    /// Number, offset, bytes, terminated, true length of an overlong one.
+    type Found = (u64, u64, Vec<u8>, bool, Option<u64>);
+
+    fn all_lines(bytes: &[u8], piece: usize, limit: usize) -> Vec<Found> {
         let source = Source::Reader(Box::new(Dripping { bytes: bytes.to_vec(), at: 0, piece }), None);
         let mut reader = LineReader::with_limit(Input::open(source).expect("in memory"), limit);
         let mut lines = Vec::new();
@@ -170,7 +173,7 @@ mod tests {
         lines
     }
 
-    fn naive_lines(bytes: &[u8]) -> Vec<(u64, u64, Vec<u8>, bool, Option<u64>)> {
+    fn naive_lines(bytes: &[u8]) -> Vec<Found> {
         let mut lines = Vec::new();
         let mut offset = 0;
         for piece in bytes.split_inclusive(|&byte| byte == b'\n') {

@@ -42,7 +42,8 @@ pub fn parse(source: Source, options: &ParseOptions, watch: Watch<'_>) -> Result
     let threads = options.threads.map_or_else(available_threads, NonZero::get);
     let images = Mutex::new(ImageStore::default());
     let reading = Reading { agent, subagent_file, images: Some(&images) };
-    let mut transcript = Transcript::read(source, reading, threads, watch).map_err(|error| at_path(error, path.as_deref()))?;
+    let mut transcript =
+        Transcript::read(source, reading, threads, watch).map_err(|error| at_path(error, path.as_deref()))?;
     let mut found = match &path {
         Some(path) if !subagent_file => {
             let images = reading.images.filter(|_| options.include_subagents);
@@ -108,8 +109,7 @@ fn promote_sidechains(transcript: &mut Transcript) {
 }
 
 fn no_conversation(transcript: &Transcript) -> Error {
-    let held: Vec<_> =
-        transcript.entries.iter().map(|(name, counted)| format!("{} {name}", counted.count)).collect();
+    let held: Vec<_> = transcript.entries.iter().map(|(name, counted)| format!("{} {name}", counted.count)).collect();
     let message = match (held.is_empty(), transcript.incomplete_tail) {
         (true, Some(Place { line, .. })) => format!("no conversation in it: line {line} is not whole yet"),
         _ => format!("no conversation in it: it holds {}", held.join(", ")),

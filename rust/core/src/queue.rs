@@ -129,7 +129,14 @@ mod tests {
 
     fn words(text: &str) -> QueuedWords {
         let notification = text.starts_with('<');
-        QueuedWords { text: text.into(), says: text.into(), human: !notification, notification, images: vec![], lossy: false }
+        QueuedWords {
+            text: text.into(),
+            says: text.into(),
+            human: !notification,
+            notification,
+            images: vec![],
+            lossy: false,
+        }
     }
 
     fn says(queued: Option<QueuedWords>) -> Option<String> {

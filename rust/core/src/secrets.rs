@@ -71,8 +71,7 @@ struct Engine {
 static ENGINE: LazyLock<Option<Engine>> = LazyLock::new(|| {
     let spellings = SHAPES.iter().flat_map(|shape| shape.literals);
     let shape_of = SHAPES.iter().enumerate().flat_map(|(at, shape)| shape.literals.iter().map(move |_| at)).collect();
-    let literals =
-        AhoCorasick::builder().match_kind(aho_corasick::MatchKind::LeftmostFirst).build(spellings).ok()?;
+    let literals = AhoCorasick::builder().match_kind(aho_corasick::MatchKind::LeftmostFirst).build(spellings).ok()?;
     Some(Engine { literals, shape_of, patterns: [const { OnceLock::new() }; SHAPES.len()] })
 });
 
@@ -111,7 +110,9 @@ fn is_placeholder(secret: &str) -> bool {
     letters.dedup();
     letters.len() <= 3
         || secret.starts_with(['$', '<', '{', '%'])
-        || ["example", "xxxx", "your_", "your-", "placeholder", "redacted", "****", "..."].iter().any(|word| lower.contains(word))
+        || ["example", "xxxx", "your_", "your-", "placeholder", "redacted", "****", "..."]
+            .iter()
+            .any(|word| lower.contains(word))
 }
 
 #[cfg(test)]
@@ -163,9 +164,18 @@ mod tests {
     #[test]
     fn what_only_looks_like_one_is_left_alone() {
         for text in [
-            "sk-…", "sk-xxxxxxxxxxxxxxxxxxxxxxxx", "a task-force-of-people-who-meet", "risk-assessment-and-more-words",
-            "password: <your-password>", "password=${DB_PASSWORD}", "password is wrong", "the bearer of this letter",
-            "AKIAIOSFODNN7EXAMPLE", "ghp_short", "", "passwordpassword",
+            "sk-…",
+            "sk-xxxxxxxxxxxxxxxxxxxxxxxx",
+            "a task-force-of-people-who-meet",
+            "risk-assessment-and-more-words",
+            "password: <your-password>",
+            "password=${DB_PASSWORD}",
+            "password is wrong",
+            "the bearer of this letter",
+            "AKIAIOSFODNN7EXAMPLE",
+            "ghp_short",
+            "",
+            "passwordpassword",
         ] {
             assert_eq!(rules(text), Vec::<&str>::new(), "{text}");
         }

@@ -168,14 +168,7 @@ impl Story {
         }
     }
 
-    fn user(
-        &mut self,
-        envelope: &Envelope,
-        words: HumanWords,
-        text: &str,
-        images: &[MetImage],
-        lossy: bool,
-    ) {
+    fn user(&mut self, envelope: &Envelope, words: HumanWords, text: &str, images: &[MetImage], lossy: bool) {
         if words.interrupted
             && let Some(last) = self.last_assistant
         {
@@ -194,13 +187,7 @@ impl Story {
         }
     }
 
-    fn human_event(
-        &mut self,
-        envelope: &Envelope,
-        words: HumanWords,
-        images: &[MetImage],
-        lossy: bool,
-    ) {
+    fn human_event(&mut self, envelope: &Envelope, words: HumanWords, images: &[MetImage], lossy: bool) {
         let kept = self.kept(envelope, images);
         if words.says.is_empty() && kept.is_empty() {
             return;
@@ -300,28 +287,21 @@ impl Story {
         self.queue.assistant_spoke();
     }
 
-    fn tool_result(
-        &mut self,
-        envelope: &Envelope,
-        call: &str,
-        images: &[MetImage],
-    ) {
+    fn tool_result(&mut self, envelope: &Envelope, call: &str, images: &[MetImage]) {
         if images.is_empty() {
             return;
         }
         let kept = self.kept(envelope, images);
-        let (event, description) = match self.calls.get(call) {
-            Some(open) if open.target.is_empty() => (open.event, format!("Screenshot from {}", open.tool)),
-            Some(open) => (open.event, format!("Screenshot from {} ({})", open.tool, open.target)),
-            None => match self.last_assistant {
-                Some(last) => (last, "Screenshot from a tool".to_owned()),
-                None => {
-                    for _ in kept {
-                        self.lose(envelope, NotExtracted::NoEvent);
-                    }
-                    return;
+        let (event, description) = match (self.calls.get(call), self.last_assistant) {
+            (Some(open), _) if open.target.is_empty() => (open.event, format!("Screenshot from {}", open.tool)),
+            (Some(open), _) => (open.event, format!("Screenshot from {} ({})", open.tool, open.target)),
+            (None, Some(last)) => (last, "Screenshot from a tool".to_owned()),
+            (None, None) => {
+                for _ in kept {
+                    self.lose(envelope, NotExtracted::NoEvent);
                 }
-            },
+                return;
+            }
         };
         self.events[event].screenshots.extend(screenshots(&kept, &description));
     }
@@ -406,6 +386,7 @@ fn event_of(envelope: &Envelope, role: Role) -> Event {
 
 /// Names and media types are given when the conversation is finished and every event has its place.
 fn screenshots(images: &[ImageId], description: &str) -> Vec<Screenshot> {
-    let of = |&image| Screenshot { filename: String::new(), description: description.to_owned(), media_type: "", image };
+    let of =
+        |&image| Screenshot { filename: String::new(), description: description.to_owned(), media_type: "", image };
     images.iter().map(of).collect()
 }

@@ -80,13 +80,12 @@ impl Counts {
     }
 
     fn merge(&mut self, kind: &str, more: TypeCount, unknown: Option<UnknownType>) {
-        let counted = match self.types.get_mut(kind) {
-            Some(counted) => counted,
-            None => {
-                let name: String = kind.chars().take(TYPE_CHARACTERS).collect();
-                let name = if self.types.len() < MOST_TYPES { name } else { "(other)".to_owned() };
-                self.types.entry(name).or_default()
-            }
+        let counted = if let Some(counted) = self.types.get_mut(kind) {
+            counted
+        } else {
+            let name: String = kind.chars().take(TYPE_CHARACTERS).collect();
+            let name = if self.types.len() < MOST_TYPES { name } else { "(other)".to_owned() };
+            self.types.entry(name).or_default()
         };
         counted.0.count += more.count;
         counted.0.bytes += more.bytes;

@@ -112,7 +112,8 @@ pub fn session_stem(path: &Path) -> Option<&str> {
 #[must_use]
 pub fn beside(path: &Path, session_ids: &[String], reading: Reading<'_>) -> Found {
     let mut found = Found::default();
-    let Some(folder) = path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder }) else {
+    let Some(folder) = path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
+    else {
         return found;
     };
     let mut files = Vec::new();
@@ -145,7 +146,8 @@ pub fn beside(path: &Path, session_ids: &[String], reading: Reading<'_>) -> Foun
 /// Agent files directly in `folder`, by name. A folder that is not there has none.
 fn agent_files_in(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
-    let paths = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_dir())).map(|entry| entry.path());
+    let paths =
+        entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_dir())).map(|entry| entry.path());
     let from = files.len();
     files.extend(paths.filter(|path| path.file_name().and_then(agent_id).is_some()));
     files[from..].sort();
@@ -337,7 +339,9 @@ impl Links {
             }
         }
         for at in 0..agents.len() {
-            let Some(prompt) = agents[at].story.prompt.as_deref().filter(|_| agents[at].parent.is_none()) else { continue };
+            let Some(prompt) = agents[at].story.prompt.as_deref().filter(|_| agents[at].parent.is_none()) else {
+                continue;
+            };
             let calls = waiting.get_mut(without_wrapper(prompt));
             let Some(calls) = calls else { continue };
             let Some(place) = calls.iter().position(|call| call.0 != at + 1) else { continue };

@@ -418,7 +418,8 @@ impl Fold {
             transcript.unknown.extend(unknown.map(|unknown| (kind.clone(), unknown)));
             transcript.entries.insert(kind, counted);
         }
-        let stories = std::iter::once(&transcript.story).chain(transcript.sidechains.iter().map(|sidechain| &sidechain.story));
+        let stories =
+            std::iter::once(&transcript.story).chain(transcript.sidechains.iter().map(|sidechain| &sidechain.story));
         let lossy: Vec<Place> = stories.flat_map(|story| story.lossy.iter().copied()).collect();
         transcript.damage_total += lossy.len() as u64;
         for Place { line, offset, length } in lossy {

@@ -12,10 +12,42 @@ use proptest::sample::Index;
 
 /// Pieces of JSON and of records, and bytes that break both.
 const PIECES: [&[u8]; 36] = [
-    b"{", b"}", b"[", b"]", b":", b",", b"\"", b"\\", b"\\\"", b"\\\\", b"\n", b"\r", b" ", b"\0", b"\xff", b"\xe2\x82",
-    b"null", b"true", b"-1.5e3", b"0", b"\"\"", b"\"type\"", b"\"user\"", b"\"t\\u0079pe\"", b"\\ud83d", b"\\ude00",
-    b"{\"type\"", b"{\"parentUuid\"", b"\"message\":", b"\"content\":", b"\"text\"", b"<system-reminder>", b"\xef\xbb\xbf",
-    b"\xe2\x80\xa8", b"[Request interrupted by user]", b"continued from a previous conversation",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b":",
+    b",",
+    b"\"",
+    b"\\",
+    b"\\\"",
+    b"\\\\",
+    b"\n",
+    b"\r",
+    b" ",
+    b"\0",
+    b"\xff",
+    b"\xe2\x82",
+    b"null",
+    b"true",
+    b"-1.5e3",
+    b"0",
+    b"\"\"",
+    b"\"type\"",
+    b"\"user\"",
+    b"\"t\\u0079pe\"",
+    b"\\ud83d",
+    b"\\ude00",
+    b"{\"type\"",
+    b"{\"parentUuid\"",
+    b"\"message\":",
+    b"\"content\":",
+    b"\"text\"",
+    b"<system-reminder>",
+    b"\xef\xbb\xbf",
+    b"\xe2\x80\xa8",
+    b"[Request interrupted by user]",
+    b"continued from a previous conversation",
 ];
 
 fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
@@ -86,8 +118,10 @@ fn any_line() -> impl Strategy<Value = Vec<u8>> {
 
 /// Records, most of them one to a line.
 fn any_session() -> impl Strategy<Value = Vec<u8>> {
-    let line_end = prop_oneof![8 => Just(&b"\n"[..]), 1 => Just(&b""[..]), 1 => Just(&b"\r\n"[..]), 1 => Just(&b"\0\n"[..])];
-    vec((any_line(), line_end), 0..8).prop_map(|lines| lines.iter().flat_map(|(line, end)| [line, *end]).collect::<Vec<_>>().concat())
+    let line_end =
+        prop_oneof![8 => Just(&b"\n"[..]), 1 => Just(&b""[..]), 1 => Just(&b"\r\n"[..]), 1 => Just(&b"\0\n"[..])];
+    vec((any_line(), line_end), 0..8)
+        .prop_map(|lines| lines.iter().flat_map(|(line, end)| [line, *end]).collect::<Vec<_>>().concat())
 }
 
 proptest! {

@@ -77,7 +77,9 @@ pub fn all(words: &str) -> Vec<String> {
             r#"{{"type":"api-request-blob","message":{{"role":"user","content":[{{"type":"text","text":{words}}}]}}}}"#
         ),
         format!(r#"{{"type":"never-heard-of","about":{words},"more":[{{"type":"user"}}]}}"#),
-        format!(r#"{{"parentUuid":null,"isSidechain":true,"agentId":"a1","type":"user","message":{{"role":"user","content":{words}}},"uuid":"s-1"}}"#),
+        format!(
+            r#"{{"parentUuid":null,"isSidechain":true,"agentId":"a1","type":"user","message":{{"role":"user","content":{words}}},"uuid":"s-1"}}"#
+        ),
     ]
 }
 

@@ -1,4 +1,5 @@
 //! `Conversation` and what it is made of: views that point into the core's conversation.
+#![expect(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -124,7 +125,8 @@ impl Events {
     #[pyo3(signature = (value, start=0, stop=None, /))]
     fn index(&self, value: &Bound<'_, PyAny>, start: isize, stop: Option<isize>) -> PyResult<usize> {
         let length = self.core.events.len();
-        let clamp = |at: isize| (if at < 0 { at.saturating_add(length.cast_signed()).max(0) } else { at }).cast_unsigned();
+        let clamp =
+            |at: isize| (if at < 0 { at.saturating_add(length.cast_signed()).max(0) } else { at }).cast_unsigned();
         let stop = stop.map_or(length, clamp).min(length);
         for at in clamp(start)..stop {
             if self.at(at).__eq__(value)? {

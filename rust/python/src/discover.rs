@@ -40,7 +40,8 @@ fn moment(py: Python<'_>, since: &Bound<'_, PyAny>) -> PyResult<SystemTime> {
         moment = datetime.call1(parts)?;
     }
     let seconds: f64 = moment.call_method0("timestamp")?.extract()?;
-    Ok(UNIX_EPOCH + Duration::try_from_secs_f64(seconds.max(0.0)).map_err(|error| PyValueError::new_err(error.to_string()))?)
+    Ok(UNIX_EPOCH
+        + Duration::try_from_secs_f64(seconds.max(0.0)).map_err(|error| PyValueError::new_err(error.to_string()))?)
 }
 
 /// One session as `discover` found it.

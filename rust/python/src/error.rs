@@ -15,7 +15,12 @@ create_exception!(retell_fast, AmbiguousSessionError, RetellError, "Several sess
 create_exception!(retell_fast, InvalidInputError, RetellError, "The input is no transcript.");
 create_exception!(retell_fast, RetellWarning, PyUserWarning, "The base of the warnings of this package.");
 create_exception!(retell_fast, UnknownEntryTypeWarning, RetellWarning, "Unknown entry types were passed over.");
-create_exception!(retell_fast, DamagedInputWarning, RetellWarning, "Lines were damaged or images could not be extracted.");
+create_exception!(
+    retell_fast,
+    DamagedInputWarning,
+    RetellWarning,
+    "Lines were damaged or images could not be extracted."
+);
 
 /// Converts an error of the core.
 pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
@@ -66,5 +71,5 @@ fn os_error(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         None if name == "EIO" => io.to_string(),
         _ => py.import("os")?.call_method1("strerror", (code,))?.extract()?,
     };
-    Ok(PyOSError::new_err((code, message, error.path().map(|path| path.to_path_buf()))))
+    Ok(PyOSError::new_err((code, message, error.path().map(std::path::Path::to_path_buf))))
 }

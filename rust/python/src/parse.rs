@@ -1,4 +1,5 @@
 //! `parse`.
+#![expect(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
 use std::io::Cursor;
 use std::path::PathBuf;
@@ -86,9 +87,10 @@ fn source_of(py: Python<'_>, source: &Bound<'_, PyAny>) -> PyResult<Source> {
 fn warn(py: Python<'_>, conversation: &Conversation, allow_unknown: bool) -> PyResult<()> {
     let manifest = &conversation.core().manifest;
     if !allow_unknown && !manifest.unknown_entries.is_empty() {
-        let names = manifest.unknown_entries.iter().map(|(name, unknown)| {
-            format!("{name} ({}, first on line {})", unknown.count, unknown.first_line)
-        });
+        let names = manifest
+            .unknown_entries
+            .iter()
+            .map(|(name, unknown)| format!("{name} ({}, first on line {})", unknown.count, unknown.first_line));
         let message = format!("unknown entry types were passed over: {}", listed(names));
         warn_with::<UnknownEntryTypeWarning>(py, &message)?;
     }
@@ -102,9 +104,10 @@ fn warn(py: Python<'_>, conversation: &Conversation, allow_unknown: bool) -> PyR
         warn_with::<DamagedInputWarning>(py, &message)?;
     }
     if !manifest.images_not_extracted.is_empty() {
-        let places = manifest.images_not_extracted.iter().map(|image| {
-            format!("line {} at byte {}: {}", image.line, image.offset, serde_name(&image.reason))
-        });
+        let places = manifest
+            .images_not_extracted
+            .iter()
+            .map(|image| format!("line {} at byte {}: {}", image.line, image.offset, serde_name(&image.reason)));
         warn_with::<DamagedInputWarning>(py, &format!("images could not be extracted: {}", listed(places)))?;
     }
     if !manifest.unreadable_files.is_empty() {
@@ -130,7 +133,7 @@ fn listed(things: impl ExactSizeIterator<Item = String>) -> String {
     let more = things.len().saturating_sub(MOST_NAMED);
     let mut text = things.take(MOST_NAMED).collect::<Vec<_>>().join("; ");
     if more > 0 {
-        text.push_str(&format!("; and {more} more"));
+        text = format!("{text}; and {more} more");
     }
     text
 }

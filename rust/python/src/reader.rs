@@ -13,9 +13,9 @@ impl Read for PythonReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = |py: Python<'_>| -> PyResult<usize> {
             let given = self.0.bind(py).call_method1("read", (buffer.len(),))?;
-            let bytes: PyBackedBytes = given.extract().map_err(|_| {
-                PyTypeError::new_err("read() must give bytes: open the file in binary mode")
-            })?;
+            let bytes: PyBackedBytes = given
+                .extract()
+                .map_err(|_| PyTypeError::new_err("read() must give bytes: open the file in binary mode"))?;
             let place = buffer.get_mut(..bytes.len());
             let place = place.ok_or_else(|| PyTypeError::new_err("read(size) gave more than size bytes"))?;
             place.copy_from_slice(&bytes);

@@ -10,7 +10,8 @@ use std::borrow::Cow;
 use super::{Agent, Context};
 use crate::entry::{Class, Classify, Entry, Fields};
 use crate::event::{
-    EntryId, Envelope, Fact, InlineImage, LinkedBy, MetImage, PullRequest, Queue, QueuedWords, Signal, SubagentCall, ToolCall, Usage,
+    EntryId, Envelope, Fact, InlineImage, LinkedBy, MetImage, PullRequest, Queue, QueuedWords, Signal, SubagentCall,
+    ToolCall, Usage,
 };
 use crate::images::inline_images;
 use crate::json::{self, Value, key_is};

@@ -62,10 +62,14 @@ mod tests {
 
     #[test]
     fn blocks_are_found_in_order_at_any_depth() {
-        let image = |data: &str| format!(r#"{{"type":"image","source":{{"data":"{data}","media_type":"image/png","type":"base64"}}}}"#);
+        let image = |data: &str| {
+            format!(r#"{{"type":"image","source":{{"data":"{data}","media_type":"image/png","type":"base64"}}}}"#)
+        };
         let content = format!(
             r#"[{},{{"type":"tool_result","content":[{{"type":"text","text":"x"}},{}]}},{}]"#,
-            image("a"), image("b"), image("c")
+            image("a"),
+            image("b"),
+            image("c")
         );
         assert_eq!(found(&content), ["a", "b", "c"]);
     }

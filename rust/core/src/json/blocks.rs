@@ -75,6 +75,7 @@ impl Block {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn of(bytes: &[u8; BLOCK]) -> Self {
+        #[expect(clippy::cast_ptr_alignment, reason = "the load is the one that needs no alignment")]
         let start = bytes.as_ptr().cast::<__m256i>();
         // SAFETY: `bytes` is 64 bytes long, so 32 can be read at its start and 32 in its middle; the load needs
         // no alignment.
@@ -96,10 +97,10 @@ impl Block {
 /// because of the block before, and then whether the first of the next block will.
 #[inline]
 fn escaped(backslashes: u64, carry: &mut u64) -> u64 {
+    const EVEN: u64 = 0x5555_5555_5555_5555;
     if backslashes == 0 {
         return std::mem::take(carry);
     }
-    const EVEN: u64 = 0x5555_5555_5555_5555;
     let backslashes = backslashes & !*carry;
     let follows = backslashes << 1 | *carry;
     let odd_starts = backslashes & !EVEN & !follows;

@@ -95,9 +95,7 @@ impl<'a> Value<'a> {
     /// The members of an object; empty for every other value.
     pub fn members(self) -> impl Iterator<Item = (&'a [u8], Value<'a>)> {
         let mut members = Members::open(self.0, 0);
-        std::iter::from_fn(move || {
-            members.as_mut()?.member().ok()?
-        })
+        std::iter::from_fn(move || members.as_mut()?.member().ok()?)
     }
 
     /// The elements of an array that are objects, with the members of each given to `member`, all in one pass;
@@ -300,14 +298,17 @@ mod tests {
 
     #[test]
     fn numbers_are_read_as_a_javascript_writer_means_them() {
-        for (raw, expected) in [("12", Some(12)), ("2.9", Some(2)), ("1e3", Some(1000)), ("-1", None), ("\"3\"", None)] {
+        for (raw, expected) in [("12", Some(12)), ("2.9", Some(2)), ("1e3", Some(1000)), ("-1", None), ("\"3\"", None)]
+        {
             assert_eq!(Value::new(raw.as_bytes()).integer(), expected, "{raw}");
         }
     }
 
     #[test]
     fn syntax_at_the_level_that_is_read_is_checked() {
-        for broken in [r#"{"a" 1}"#, r#"{"a":1 "b":2}"#, r#"{,"a":1}"#, r#"{"a":1,}"#, r#"{a:1}"#, r#"{"a":}"#, r#"{"a":1"#] {
+        for broken in
+            [r#"{"a" 1}"#, r#"{"a":1 "b":2}"#, r#"{,"a":1}"#, r#"{"a":1,}"#, "{a:1}", r#"{"a":}"#, r#"{"a":1"#]
+        {
             let mut members = Members::open(broken.as_bytes(), 0).expect("an object");
             let result = loop {
                 match members.key() {

@@ -146,7 +146,10 @@ fn plain_container_end(bytes: &[u8], open: usize, opening: u8, closing: u8) -> R
         let byte = bytes[at];
         if byte == b'"' {
             at = if is_unescaped(bytes, open + 1, at) { plain_string_end(bytes, at)? } else { at + 1 };
-            if matches!(bytes.get(at), Some(b'p' | b't')) && bytes[at - 1] == b'"' && is_unescaped(bytes, open + 1, at - 1) {
+            if matches!(bytes.get(at), Some(b'p' | b't'))
+                && bytes[at - 1] == b'"'
+                && is_unescaped(bytes, open + 1, at - 1)
+            {
                 return Err(Broken);
             }
         } else {
@@ -241,7 +244,16 @@ mod tests {
 
     fn json_like() -> impl Strategy<Value = Vec<u8>> {
         let byte = prop_oneof![
-            Just(b'"'), Just(b'\\'), Just(b'{'), Just(b'}'), Just(b'['), Just(b']'), Just(b','), Just(b':'), Just(b'p'), any::<u8>()
+            Just(b'"'),
+            Just(b'\\'),
+            Just(b'{'),
+            Just(b'}'),
+            Just(b'['),
+            Just(b']'),
+            Just(b','),
+            Just(b':'),
+            Just(b'p'),
+            any::<u8>()
         ];
         // Runs of one byte, long enough to cross blocks in every way.
         proptest::collection::vec((byte, 1_usize..5), 0..120)
@@ -258,9 +270,8 @@ mod tests {
         leaf.prop_recursive(5, 60, 6, |inner| {
             prop_oneof![
                 proptest::collection::vec(inner.clone(), 0..6).prop_map(Into::into),
-                proptest::collection::vec((r#"[a-z"\\{]{0,6}"#, inner), 0..6).prop_map(|members| {
-                    serde_json::Value::Object(members.into_iter().collect())
-                }),
+                proptest::collection::vec((r#"[a-z"\\{]{0,6}"#, inner), 0..6)
+                    .prop_map(|members| { serde_json::Value::Object(members.into_iter().collect()) }),
             ]
         })
     }

@@ -154,10 +154,8 @@ fn put_in_place(conversation: &Conversation, staging: &TempDir, folder: &Path) -
 /// What the manifest of a former run says it wrote to assets/. Names that this program does not make are not
 /// believed.
 fn former_assets(manifest: &Path) -> Vec<String> {
-    let manifest: serde_json::Value = fs::read(manifest)
-        .ok()
-        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-        .unwrap_or_default();
+    let manifest: serde_json::Value =
+        fs::read(manifest).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
     let names = manifest.get(ASSETS).and_then(serde_json::Value::as_array).into_iter().flatten();
     let ours = |name: &&str| name.starts_with("screenshot-") && !name.contains(['/', '\\']);
     names.filter_map(serde_json::Value::as_str).filter(ours).map(str::to_owned).collect()

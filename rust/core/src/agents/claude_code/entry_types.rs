@@ -99,7 +99,11 @@ pub(super) fn classify(kind: &str, entry: &Fields<'_>, complete: bool) -> Class 
             Some(value) => {
                 let value = nested.map_or(Some(value), |name| value.get(name));
                 let found = value.and_then(Value::text);
-                if found.is_some_and(|found| values.contains(&found.text.as_ref())) { Class::Signal } else { Class::Noise }
+                if found.is_some_and(|found| values.contains(&found.text.as_ref())) {
+                    Class::Signal
+                } else {
+                    Class::Noise
+                }
             }
         },
     }

@@ -62,7 +62,7 @@ pub(super) fn human_words(text: &str, compact_summary: bool) -> HumanWords {
             }
             if let Some(behind) = behind_interruption(&rest) {
                 words.interrupted = true;
-                rest = behind.to_owned();
+                rest = behind.to_string();
                 continue;
             }
         }
@@ -80,7 +80,8 @@ pub(super) fn human_words(text: &str, compact_summary: bool) -> HumanWords {
 /// Whether `text` is a slash command (`/init`, `/mcp list`) and not a path.
 pub(super) fn is_slash_command(text: &str) -> bool {
     let Some(name) = text.strip_prefix('/') else { return false };
-    let end = name.find(|letter: char| !(letter.is_ascii_alphanumeric() || "_:.-".contains(letter))).unwrap_or(name.len());
+    let end =
+        name.find(|letter: char| !(letter.is_ascii_alphanumeric() || "_:.-".contains(letter))).unwrap_or(name.len());
     name.starts_with(|first: char| first.is_ascii_alphabetic())
         && name[end..].chars().next().is_none_or(char::is_whitespace)
 }
@@ -174,7 +175,8 @@ mod tests {
 
     #[test]
     fn what_context_hid_is_looked_at_again() {
-        let words = human_words("<system-reminder>x</system-reminder><task-notification>done</task-notification>", false);
+        let words =
+            human_words("<system-reminder>x</system-reminder><task-notification>done</task-notification>", false);
         assert!(words.markup);
         assert_eq!(says("[Request interrupted by user for tool use] no, the other file"), "no, the other file");
     }
@@ -204,7 +206,9 @@ mod tests {
 
     #[test]
     fn slash_commands_are_no_paths() {
-        for (text, expected) in [("/init", true), ("/mcp list", true), ("/home/x is full", false), ("/ what", false), ("init", false)] {
+        for (text, expected) in
+            [("/init", true), ("/mcp list", true), ("/home/x is full", false), ("/ what", false), ("init", false)]
+        {
             assert_eq!(is_slash_command(text), expected, "{text}");
         }
     }
