@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from tests.naive_lines import (
@@ -159,10 +160,10 @@ def agent_of_file(id_: str, data: bytes, meta: Json, *, with_images: bool) -> Ag
 
 def link(agents: list[Agent], calls: list[AgentCall]) -> None:
     """Gives every call its agent, by the strongest evidence there is; equal prompts are the last resort."""
-    for call in calls:
-        for agent in agents:
-            if call.ref["tool_use_id"] and agent.meta.get("toolUseId") == call.ref["tool_use_id"]:
-                claim(call, agent.id, "meta", agents)
+    for agent in agents:
+        named = (call for call in calls if call.id and call.id == agent.meta.get("toolUseId"))
+        for call in islice(named, 1):  # an id that stands twice is that of its first call
+            claim(call, agent.id, "meta", agents)
     for name in ("result", "text", "progress"):
         for call in calls:
             if name in call.evidence:
@@ -179,11 +180,10 @@ def claim(call: AgentCall, id_: str, linked_by: str, agents: list[Agent]) -> Non
     if call.ref["id"] is not None:
         return
     call.ref.update({"id": id_, "linked_by": linked_by})
-    for agent in agents:
-        if agent.id == id_:
-            call.ref["signal_tokens_estimate"] = agent.signal_tokens()
-            if agent.call is None and call not in agent.story.agent_calls:
-                agent.call, agent.linked_by = call, linked_by
+    for agent in islice((agent for agent in agents if agent.id == id_), 1):
+        call.ref["signal_tokens_estimate"] = agent.signal_tokens()
+        if agent.call is None and call not in agent.story.agent_calls:
+            agent.call, agent.linked_by = call, linked_by
 
 
 def include(agents: list[Agent], story: Story) -> list[Json]:

@@ -1,7 +1,7 @@
-"""The sessions in `data`, and beside each what must come out of it. `rust/core/tests/corpus.rs` reads the same files.
+"""The sessions in `data`, and beside each what must come out of it; `rust/core/tests/corpus.rs` reads them too.
 
-`NAME.events.json` is all of events.json; `NAME.manifest.json` holds those keys of manifest.json that the session is
-about. Subagents are put under the calls that started them.
+`NAME.events.json` is all of events.json; `NAME.manifest.json` holds those keys of manifest.json that the
+session is about. Subagents are put under the calls that started them.
 """
 
 from __future__ import annotations

@@ -330,6 +330,7 @@ fn score(preview: &mut Preview) {
     };
     match preview.human_messages {
         count @ 15.. => add(3, counted(count, "human message")),
+        0 => add(-2, "no human messages".to_owned()),
         count @ ..5 => add(-2, format!("only {}", counted(count, "human message"))),
         count => add(1, counted(count, "human message")),
     }

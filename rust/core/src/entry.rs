@@ -395,7 +395,7 @@ impl LineReading<'_> {
             return Next::Recovered(start);
         }
         let rest = &self.bytes[at..];
-        if !self.line.terminated {
+        if !self.line.terminated && rest.first() == Some(&b'{') {
             self.records.incomplete_tail(self.place(at, self.bytes.len()));
         } else if is_whole_value(rest) {
             self.damage(at, self.bytes.len(), Reason::NotAnObject);

@@ -114,6 +114,12 @@ fn no_conversation(transcript: &Transcript) -> Error {
         (true, Some(Place { line, .. })) => format!("no conversation in it: line {line} is not whole yet"),
         _ => format!("no conversation in it: it holds {}", held.join(", ")),
     };
-    Error::new(ErrorKind::NoConversation, message)
-        .with_hint("the words of this session may stand in another file: `retell-fast preview` lists sessions")
+    let strange = !transcript.entries.is_empty() && transcript.unknown.len() == transcript.entries.len();
+    let hint = if strange {
+        let known: Vec<_> = AGENTS.iter().map(|agent| agent.name()).collect();
+        format!("none of these types is known: it may be the transcript of another agent than {}", known.join(", "))
+    } else {
+        "the words of this session may stand in another file: `retell-fast preview` lists sessions".to_owned()
+    };
+    Error::new(ErrorKind::NoConversation, message).with_hint(hint)
 }

@@ -206,7 +206,7 @@ fn read_agent_file(path: &Path, folder: &Path, reading: Reading<'_>) -> Result<O
     if is_bridge {
         let said = |event: &Event| event.role == crate::event::Role::Assistant && !event.says.is_empty();
         let last = story.events.iter().rposition(said);
-        let text = last.map(|last| std::mem::take(&mut story.events[last].says)).unwrap_or_default();
+        let text = last.map(|last| story.events[last].says.trim().to_owned()).unwrap_or_default();
         let bridge = ChapterBridge { id: id.to_owned(), file, timestamp: story.first_timestamp, text };
         return Ok(Some(AgentFile::Bridge(bridge)));
     }

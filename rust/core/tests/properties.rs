@@ -163,8 +163,8 @@ fn every_cut_of_every_record_is_survived() {
     for record in awkward.iter().flat_map(|words| bodies::records::all(words)) {
         for cut in (0..=record.len()).filter(|&cut| record.is_char_boundary(cut)) {
             let words = awkward[cut % awkward.len()];
-            for type_first in [false, true] {
-                wrong.extend(bodies::glued_at(&record, cut, words, type_first).err());
+            for (type_first, end) in [(false, "\n"), (true, "\n"), (cut % 3 == 0, "")] {
+                wrong.extend(bodies::glued_at(&record, cut, words, type_first, end).err());
             }
         }
     }

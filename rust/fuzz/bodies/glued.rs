@@ -16,16 +16,18 @@ pub fn glued(bytes: &[u8]) {
     let record = &records[usize::from(kinds & 127) % records.len()];
     let cut = usize::from(u16::from_be_bytes([high, low])) % (record.len() + 1);
     let words = format!("mind the ferry {}", String::from_utf8_lossy(human_words));
-    if let Err(wrong) = glued_at(record, cut, &words, kinds & 128 != 0) {
-        panic!("{wrong}");
+    for end in ["\n", ""] {
+        if let Err(wrong) = glued_at(record, cut, &words, kinds & 128 != 0, end) {
+            panic!("{wrong}");
+        }
     }
 }
 
-/// What is wrong when `record`, cut at `cut`, has the human's `words` glued to it.
-pub fn glued_at(record: &str, cut: usize, words: &str, type_first: bool) -> Result<(), String> {
+/// What is wrong when `record`, cut at `cut`, has the human's `words` glued to it, and `end` behind that.
+pub fn glued_at(record: &str, cut: usize, words: &str, type_first: bool, end: &str) -> Result<(), String> {
     let human = if type_first { human_type_first(words, UUID) } else { human(words, UUID) };
     let alone = conversation_in(&[human.as_bytes(), b"\n"].concat());
-    let line = [&record.as_bytes()[..cut], human.as_bytes(), b"\n"].concat();
+    let line = [&record.as_bytes()[..cut], human.as_bytes(), end.as_bytes()].concat();
     let glued = conversation(Source::Bytes(line.clone()), &ParseOptions::default());
     let checked = glued.map_err(|error| error.to_string()).and_then(|glued| compare(&glued, &alone, cut, record.len()));
     checked.map_err(|wrong| format!("{wrong}: {}", line.escape_ascii()))

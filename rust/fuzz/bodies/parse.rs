@@ -59,7 +59,7 @@ fn points_into(conversation: &Conversation, bytes: &[u8]) {
 }
 
 fn line_of(bytes: &[u8], offset: u64) -> u64 {
-    1 + bytes[..offset as usize].iter().filter(|&&byte| byte == b'\n').count() as u64
+    1 + memchr::memchr_iter(b'\n', &bytes[..offset as usize]).count() as u64
 }
 
 /// Both files as they are written, or what went wrong.

@@ -71,7 +71,7 @@ fn members(ours: Value<'_>, theirs: &serde_json::Value) {
             }
         }
         serde_json::Value::String(text) => {
-            assert_eq!(ours.text().map(|text| text.text).as_deref(), Some(text.as_str()))
+            assert_eq!(ours.text().map(|text| text.text).as_deref(), Some(text.as_str()));
         }
         serde_json::Value::Number(number) => {
             if let Some(integer) = number.as_u64() {
