@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import re
+import shlex
 import signal
 import stat
 import subprocess
@@ -557,8 +558,8 @@ def test_ctrl_c_while_preview_prints(terminal: Terminal) -> None:
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_closed_streams_are_no_failure(terminal: Terminal, closed: str) -> None:
     session = terminal.session("aaaa")
-    for words in ("--version", f"parse {session} -o out", "preview", "preview --json"):
-        command = ["sh", "-c", f"{sys.executable} -m retell_fast {words} {closed}"]
+    for words in ("--version", f"parse {shlex.quote(str(session))} -o out", "preview", "preview --json"):
+        command = ["sh", "-c", f"{shlex.quote(sys.executable)} -m retell_fast {words} {closed}"]
         assert terminal.run(command=command).status == 0
 
 

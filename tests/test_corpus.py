@@ -1,4 +1,4 @@
-"""The sessions in `data`, and beside each what must come out of it; `rust/core/tests/corpus.rs` reads them too.
+"""The sessions in `data`, and what must come out of each; `rust/core/tests/corpus.rs` reads the same files.
 
 `NAME.events.json` is all of events.json; `NAME.manifest.json` holds those keys of manifest.json that the
 session is about. Subagents are put under the calls that started them.

@@ -202,7 +202,7 @@ fn read_agent_file(path: &Path, folder: &Path, reading: Reading<'_>) -> Result<O
         Err(error) if is_gone(&error) || error.kind() == ErrorKind::NotATranscript => return Ok(None),
         Err(error) => return Err(UnreadableFile { file, error: error.to_string() }),
     };
-    let mut story = std::mem::take(&mut transcript.story);
+    let story = std::mem::take(&mut transcript.story);
     if is_bridge {
         let said = |event: &Event| event.role == crate::event::Role::Assistant && !event.says.is_empty();
         let last = story.events.iter().rposition(said);

@@ -71,5 +71,5 @@ fn os_error(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         None if name == "EIO" => io.to_string(),
         _ => py.import("os")?.call_method1("strerror", (code,))?.extract()?,
     };
-    Ok(PyOSError::new_err((code, message, error.path().map(std::path::Path::to_path_buf))))
+    Ok(PyOSError::new_err((code, message, error.path().map(|path| path.as_os_str().to_owned()))))
 }

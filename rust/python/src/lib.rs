@@ -36,7 +36,8 @@ mod _native {
         let py = module.py();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         py.get_type::<RetellError>().setattr("hint", py.None())?;
-        let sequence = py.import("collections.abc")?.getattr("Sequence")?;
+        // What `collections.abc` gives again, and already loaded in every interpreter.
+        let sequence = py.import("_collections_abc")?.getattr("Sequence")?;
         sequence.call_method1("register", (py.get_type::<Events>(),))?;
         Ok(())
     }
