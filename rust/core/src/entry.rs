@@ -420,6 +420,10 @@ impl LineReading<'_> {
             let key = &record[place.key.clone()];
             let value = Value::new(&record[place.value.clone()]);
             self.escaped_keys |= key.contains(&b'\\');
+            // Where a glued record may begin when nothing more is read: at the value, if the record was cut right
+            // before or in it; a value in the middle of the line that is whole holds none.
+            let cut_short = value.is_string() || place.value.end == record.len();
+            let read = at + if cut_short { place.value.start } else { place.value.end };
             self.fields.push(Field { tag: tag(key), place });
             if !awaited.is_some_and(|name| json::key_is(key, name)) {
                 continue;
@@ -439,9 +443,9 @@ impl LineReading<'_> {
             *kind = Some(settled);
             awaited = match class {
                 Class::Await(name) => Some(name),
-                Class::Noise if !must_be_whole => return Reading::Dropped(at + members.at()),
+                Class::Noise if !must_be_whole => return Reading::Dropped(read),
                 Class::Evidence if !must_be_whole && !self.records.wants_evidence(record) => {
-                    return Reading::Dropped(at + members.at());
+                    return Reading::Dropped(read);
                 }
                 _ => None,
             };

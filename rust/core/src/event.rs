@@ -298,6 +298,8 @@ pub enum Signal {
         /// Whether invalid UTF-8 was replaced.
         lossy: bool,
     },
+    /// The entry could not be read to its end: its record closes, but is broken inside.
+    Broken,
     /// The result of a tool call, of which nothing is kept.
     PlainResult,
     /// The result of a tool call.
@@ -349,6 +351,7 @@ impl Signal {
     pub fn is_empty(&self) -> bool {
         match self {
             Self::User { text, images, .. } => text.is_empty() && images.is_empty(),
+            Self::Broken => true,
             Self::Assistant { says, thinks, tools, .. } => says.is_empty() && thinks.is_empty() && tools.is_empty(),
             _ => false,
         }

@@ -95,7 +95,8 @@ impl LineReader {
             let rest = &self.block[self.at..];
             let found = memchr(b'\n', rest);
             let piece = &rest[..found.unwrap_or(rest.len())];
-            if let (Some(_), true, None) = (found, self.carry.is_empty(), overlong) {
+            let whole = found.is_some() && self.carry.is_empty() && overlong.is_none();
+            if whole && piece.len() <= self.limit {
                 let start = self.at;
                 self.at += piece.len() + 1;
                 return Ok(Some(self.hand_out(start..self.at - 1)));

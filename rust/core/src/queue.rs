@@ -67,8 +67,9 @@ impl WordQueue {
         if self.take_delivered(&queued.text) {
             return None;
         }
-        self.credits += 1;
-        self.close(&queued.text);
+        // Several texts may be delivered as one; each had its own place in the queue, and gets its own `remove`.
+        let closed = if self.close(&queued.text) { 1 } else { self.close_parts(&queued.text) };
+        self.credits += closed.max(1);
         queued.human.then_some(queued)
     }
 
@@ -107,12 +108,18 @@ impl WordQueue {
         place.map(|place| self.open.remove(place)).is_some()
     }
 
+    /// Closes everything of which the text is part of `text`. Gives how many those were.
+    fn close_parts(&mut self, text: &str) -> usize {
+        let before = self.open.len();
+        self.open.retain(|queued| queued.notification || queued.text.is_empty() || !text.contains(&queued.text));
+        before - self.open.len()
+    }
+
     /// A dequeued user entry may hold several queued texts, or a command in another spelling. Gives how many were
     /// closed.
     fn close_contained(&mut self, text: &str, words: &str) -> usize {
         let before = self.open.len();
-        self.open.retain(|queued| queued.notification || queued.text.is_empty() || !text.contains(&queued.text));
-        if self.open.len() == before {
+        if self.close_parts(text) == 0 {
             // Words close words, markup closes markup: a command that was queued comes back spelled in tags.
             let same_kind = |queued: &QueuedWords| !queued.notification && queued.human != words.is_empty();
             if let Some(place) = self.open.iter().position(same_kind) {

@@ -3,6 +3,7 @@
 //! One [`Story`] is the main line of a session, or one subagent's.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -78,6 +79,8 @@ pub struct Story {
     pending: BTreeSet<Boundary>,
     queue: WordQueue,
     last_assistant: Option<usize>,
+    /// Of the last event that has one.
+    session_id: Option<Arc<str>>,
     /// Whether a turn has begun since the assistant last spoke.
     turn_begun: bool,
 }
@@ -164,7 +167,7 @@ impl Story {
                     self.started[at].progress.get_or_insert(agent);
                 }
             }
-            Signal::PlainResult | Signal::Progress { .. } | Signal::Fact(_) => {}
+            Signal::Broken | Signal::PlainResult | Signal::Progress { .. } | Signal::Fact(_) => {}
         }
     }
 
@@ -175,7 +178,7 @@ impl Story {
             self.events[last].interrupted = true;
         }
         // The request for a compaction is said before the break that it asks for.
-        let compaction = words.compaction && !self.was_just_compacted();
+        let compaction = words.compaction && !self.joins_summary();
         // A summary is written by the program: it never was in the queue.
         let said = if words.markup { "" } else { &words.says };
         let was_delivered = !words.continuation && self.queue.user_entry(text, said);
@@ -205,11 +208,11 @@ impl Story {
         self.push(event, lossy);
     }
 
-    /// Whether the last event is the summary that a compaction left: `/compact` itself is logged behind it.
-    fn was_just_compacted(&self) -> bool {
-        self.events.last().is_some_and(|event| {
-            event.boundary.contains(&Boundary::Compaction) && event.boundary.contains(&Boundary::Continuation)
-        })
+    /// Whether the last event is the summary that a compaction left: `/compact` itself is logged behind it, and is
+    /// the reason for the break there.
+    fn joins_summary(&mut self) -> bool {
+        let last = self.events.last_mut().filter(|event| event.boundary.contains(&Boundary::Continuation));
+        last.map(|event| event.boundary.insert(Boundary::Compaction)).is_some()
     }
 
     fn queue_operation(&mut self, envelope: &Envelope, operation: Queue) {
@@ -348,12 +351,11 @@ impl Story {
     fn push(&mut self, mut event: Event, lossy: bool) {
         event.index = self.events.len();
         event.boundary.append(&mut self.pending);
-        if let Some(before) = self.events.last()
-            && !before.session_id.is_empty()
-            && !event.session_id.is_empty()
-            && before.session_id != event.session_id
-        {
-            event.boundary.insert(Boundary::SessionChange);
+        if !event.session_id.is_empty() {
+            let before = self.session_id.replace(event.session_id.clone());
+            if before.is_some_and(|before| before != event.session_id) {
+                event.boundary.insert(Boundary::SessionChange);
+            }
         }
         if lossy {
             self.lossy.push(event.place);

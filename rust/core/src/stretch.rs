@@ -13,7 +13,7 @@ use memchr::memmem::Finder;
 use rustc_hash::FxBuildHasher;
 
 use crate::agents::{Agent, Context};
-use crate::entry::{Class, Damage, Entry, Place, Records};
+use crate::entry::{Class, Damage, Entry, Place, Reason, Records};
 use crate::event::{Envelope, InlineImage, MetImage, Signal};
 use crate::images::ImageStore;
 
@@ -256,6 +256,11 @@ impl Records for StretchReader<'_> {
             shared: &mut self.shared,
         };
         agent.read(entry, &mut context, &mut |signal| signals.push(signal));
+        if class != Class::Evidence && signals.iter().any(|signal| matches!(signal, Signal::Broken)) {
+            let Place { line, offset, length } = entry.place;
+            self.damage(Damage { line, offset, length, reason: Reason::InvalidJson, recovered: false });
+            return;
+        }
         if class != Class::Evidence || !signals.is_empty() {
             let envelope = agent.envelope(entry, &mut context);
             for signal in &signals {

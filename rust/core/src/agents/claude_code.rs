@@ -14,7 +14,7 @@ use crate::event::{
     ToolCall, Usage,
 };
 use crate::images::inline_images;
-use crate::json::{self, Value, key_is};
+use crate::json::{self, Broken, Members, Value, key_is};
 
 use human::{human_words, is_slash_command};
 
@@ -68,27 +68,27 @@ impl Agent for ClaudeCode {
     }
 
     fn read(&self, entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) {
-        match entry.kind {
+        let read = match entry.kind {
             "user" => read_user(entry, context, say),
             "assistant" => read_assistant(entry, context, say),
             "attachment" => read_attachment(entry, context, say),
             "queue-operation" => read_queue_operation(entry, context, say),
-            "progress" => read_progress(entry, say),
-            "system" => match entry.text("subtype").as_ref() {
-                "compact_boundary" => say(Signal::Compaction),
-                _ => {
-                    if let Some(milliseconds) = entry.get("durationMs").and_then(Value::integer) {
-                        say(Signal::TurnDuration(milliseconds));
-                    }
-                }
-            },
-            _ => {
-                if let Some(fact) = read_fact(entry) {
-                    say(Signal::Fact(fact));
-                }
-            }
+            _ => read_single(entry).map(|signal| signal.into_iter().for_each(&mut *say)),
+        };
+        if read.is_err() {
+            say(Signal::Broken);
         }
     }
+}
+
+/// Entries that tell one thing.
+fn read_single(entry: &Entry<'_>) -> Result<Option<Signal>, Broken> {
+    Ok(match entry.kind {
+        "progress" => read_progress(entry)?,
+        "system" if entry.text("subtype") == "compact_boundary" => Some(Signal::Compaction),
+        "system" => entry.get("durationMs").and_then(Value::integer).map(Signal::TurnDuration),
+        _ => read_fact(entry).map(Signal::Fact),
+    })
 }
 
 /// A content block with the members that matter.
@@ -108,16 +108,16 @@ struct Block<'a> {
 
 impl<'a> Block<'a> {
     /// The blocks of `content`, found in one pass. A bare string is a block of text.
-    fn all(content: Option<Value<'a>>) -> Vec<Self> {
+    fn all(content: Option<Value<'a>>) -> Result<Vec<Self>, Broken> {
         let mut blocks = Vec::new();
-        let Some(content) = content else { return blocks };
+        let Some(content) = content else { return Ok(blocks) };
         if content.is_string() {
             blocks.push(Self { whole: Some(content), ..Self::default() });
         }
         content.each_object(Self::default, Self::take, |whole, block| {
             blocks.push(Self { whole: Some(whole), ..block.unwrap_or_default() });
-        });
-        blocks
+        })?;
+        Ok(blocks)
     }
 
     fn take(&mut self, key: &'a [u8], value: Value<'a>) {
@@ -152,10 +152,11 @@ impl<'a> Block<'a> {
     }
 }
 
-/// Text blocks, joined.
+/// Text blocks, joined and one by one.
 #[derive(Default)]
 struct Joined {
     text: String,
+    parts: Vec<String>,
     lossy: bool,
 }
 
@@ -184,7 +185,9 @@ fn words_and_images<'a>(blocks: &[Block<'a>]) -> (Joined, Vec<InlineImage<'a>>) 
     for block in blocks {
         let said = block.said();
         if said.is_some() {
+            let before = joined.text.len();
             joined.push(said);
+            joined.parts.push(joined.text[before..].to_owned());
         } else if let Some(whole) = block.whole.filter(|_| !block.is_tool_result()) {
             inline_images(whole, &mut images);
         }
@@ -192,11 +195,12 @@ fn words_and_images<'a>(blocks: &[Block<'a>]) -> (Joined, Vec<InlineImage<'a>>) 
     (joined, images)
 }
 
-fn read_user(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) {
-    let blocks = Block::all(entry.get("message").and_then(|message| message.get("content")));
+fn read_user(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) -> Result<(), Broken> {
+    let content = entry.get("message").map_or(Ok(None), |message| message.find("content"))?;
+    let blocks = Block::all(content)?;
     let results = read_tool_results(entry, &blocks, context, say);
     if results > 0 && results == blocks.len() {
-        return;
+        return Ok(());
     }
     let human = !(entry.is_true("isMeta")
         || (entry.is_true("isVisibleInTranscriptOnly") && !entry.is_true("isCompactSummary"))
@@ -205,9 +209,10 @@ fn read_user(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(S
         || !entry.text("teamName").is_empty());
     let (joined, images) = words_and_images(&blocks);
     let text = joined.text.trim().to_owned();
-    let words = if human { human_words(&text, entry.is_true("isCompactSummary")) } else { <_>::default() };
+    let words = if human { human_words(&joined.parts, entry.is_true("isCompactSummary")) } else { <_>::default() };
     let images = if human { keep_all(&images, context) } else { Vec::new() };
     say(Signal::User { words, text, images, human, lossy: joined.lossy });
+    Ok(())
 }
 
 fn keep_all(images: &[InlineImage<'_>], context: &mut dyn Context) -> Vec<MetImage> {
@@ -264,7 +269,7 @@ fn subagent_evidence(structured: Option<Value<'_>>, content: Option<Value<'_>>) 
             duration_ms: number("totalDurationMs"),
         };
     }
-    let text = words_and_images(&Block::all(content)).0.text;
+    let text = words_and_images(&Block::all(content).unwrap_or_default()).0.text;
     if agent.is_none() {
         agent = last_line_value(&text, "agentId:").map(|id| (LinkedBy::Text, id.to_owned()));
     }
@@ -288,10 +293,11 @@ fn line_number_after(text: &str, label: &str) -> Option<u64> {
     rest[..rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len())].parse().ok()
 }
 
-fn read_assistant(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) {
-    let Some(message) = entry.get("message") else { return };
+fn read_assistant(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) -> Result<(), Broken> {
+    let Some(message) = entry.get("message") else { return Ok(()) };
     let (mut id, mut model, mut content) = (None, None, None);
-    for (key, value) in message.members() {
+    let mut members = Members::open(message.raw(), 0);
+    while let Some((key, value)) = members.as_mut().map_or(Ok(None), Members::member)? {
         let slot = match json::key(key).as_ref() {
             b"id" => &mut id,
             b"model" => &mut model,
@@ -302,9 +308,9 @@ fn read_assistant(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn Fn
     }
     if entry.is_true("isApiErrorMessage") || string(model) == "<synthetic>" {
         say(Signal::ClientMessage);
-        return;
+        return Ok(());
     }
-    let blocks = Block::all(content);
+    let blocks = Block::all(content)?;
     let (mut says, mut thinks, mut tools) = (Joined::default(), Joined::default(), Vec::new());
     for block in &blocks {
         match block.kind().as_ref() {
@@ -321,6 +327,7 @@ fn read_assistant(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn Fn
         lossy: says.lossy || thinks.lossy,
     });
     read_tool_results(entry, &blocks, context, say);
+    Ok(())
 }
 
 fn tool_call(block: &Block<'_>) -> Option<ToolCall> {
@@ -362,9 +369,9 @@ fn target(input: Value<'_>) -> String {
     best.map(|(_, value)| string(Some(value)).into_owned()).unwrap_or_default()
 }
 
-fn read_attachment(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) {
-    let Some(attachment) = entry.get("attachment") else { return };
-    let mut words = queued_words(attachment.get("prompt"), context);
+fn read_attachment(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) -> Result<(), Broken> {
+    let Some(attachment) = entry.get("attachment") else { return Ok(()) };
+    let mut words = queued_words(attachment.find("prompt")?, context)?;
     words.human &= !(words.notification
         || string(attachment.get("commandMode")) == "task-notification"
         || entry.is_true("isMeta")
@@ -372,48 +379,52 @@ fn read_attachment(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn F
         || is_foreign(attachment.get("origin"))
         || is_foreign(entry.get("origin")));
     say(Signal::Queue(Queue::Delivered(words)));
+    Ok(())
 }
 
-fn read_queue_operation(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) {
+fn read_queue_operation(
+    entry: &Entry<'_>,
+    context: &mut dyn Context,
+    say: &mut dyn FnMut(Signal),
+) -> Result<(), Broken> {
     let content = entry.get("content");
     let operation = match entry.text("operation").as_ref() {
-        "enqueue" => Queue::Enqueue(queued_words(content, context)),
+        "enqueue" => Queue::Enqueue(queued_words(content, context)?),
         "dequeue" => Queue::Dequeue,
-        "remove" => Queue::Remove(queued_words(content, context).text),
+        "remove" => Queue::Remove(queued_words(content, context)?.text),
         "popAll" => Queue::PopAll,
-        _ => return,
+        _ => return Ok(()),
     };
     say(Signal::Queue(operation));
+    Ok(())
 }
 
-fn queued_words(content: Option<Value<'_>>, context: &mut dyn Context) -> QueuedWords {
-    let (joined, images) = words_and_images(&Block::all(content));
+fn queued_words(content: Option<Value<'_>>, context: &mut dyn Context) -> Result<QueuedWords, Broken> {
+    let (joined, images) = words_and_images(&Block::all(content)?);
     let text = joined.text.trim().to_owned();
-    let words = human_words(&text, false);
+    let words = human_words(&joined.parts, false);
     let human = !words.markup
         && !words.interrupted
         && words.source.is_none()
         && !is_slash_command(&words.says)
         && !(words.says.is_empty() && images.is_empty());
-    QueuedWords {
+    Ok(QueuedWords {
         notification: text.starts_with("<task-notification>"),
         says: if human { words.says } else { String::new() },
         text,
         human,
         images: if human { keep_all(&images, context) } else { Vec::new() },
         lossy: joined.lossy,
-    }
+    })
 }
 
-fn read_progress(entry: &Entry<'_>, say: &mut dyn FnMut(Signal)) {
-    let Some(data) = entry.get("data") else { return };
-    if string(data.get("type")) != "agent_progress" {
-        return;
-    }
-    let (call, agent) = (entry.text("parentToolUseID"), string(data.get("agentId")));
-    if !call.is_empty() && !agent.is_empty() {
-        say(Signal::Progress { call: call.into_owned(), agent: agent.into_owned() });
-    }
+fn read_progress(entry: &Entry<'_>) -> Result<Option<Signal>, Broken> {
+    let Some(data) = entry.get("data").filter(|data| string(data.get("type")) == "agent_progress") else {
+        return Ok(None);
+    };
+    let (call, agent) = (entry.text("parentToolUseID"), string(data.find("agentId")?));
+    let named = !call.is_empty() && !agent.is_empty();
+    Ok(named.then(|| Signal::Progress { call: call.into_owned(), agent: agent.into_owned() }))
 }
 
 fn read_fact(entry: &Entry<'_>) -> Option<Fact> {

@@ -83,13 +83,21 @@ impl<'a> Value<'a> {
     /// The value of the first member called `name`; `None` when there is none or this is not an object.
     #[must_use]
     pub fn get(self, name: &str) -> Option<Value<'a>> {
-        let mut members = Members::open(self.0, 0)?;
-        while let Ok(Some((key, value))) = members.member() {
+        self.find(name).unwrap_or(None)
+    }
+
+    /// The same, where it matters that the object could not be read up to there.
+    ///
+    /// # Errors
+    /// [`Broken`] when it could not.
+    pub fn find(self, name: &str) -> Result<Option<Value<'a>>, Broken> {
+        let Some(mut members) = Members::open(self.0, 0) else { return Ok(None) };
+        while let Some((key, value)) = members.member()? {
             if key_is(key, name) {
-                return Some(value);
+                return Ok(Some(value));
             }
         }
-        None
+        Ok(None)
     }
 
     /// The members of an object; empty for every other value.
@@ -99,36 +107,36 @@ impl<'a> Value<'a> {
     }
 
     /// The elements of an array that are objects, with the members of each given to `member`, all in one pass;
-    /// the result of `begin` is what `member` fills. Elements of other kinds go to `other`. Nothing for every other
-    /// value.
+    /// the result of `begin` is what `member` fills, and goes to `end` with the element; elements of other kinds go
+    /// there alone. Nothing for every other value.
+    ///
+    /// # Errors
+    /// [`Broken`] where the array or one of the objects cannot be read on.
     pub fn each_object<T>(
         self,
         mut begin: impl FnMut() -> T,
         mut member: impl FnMut(&mut T, &'a [u8], Value<'a>),
         mut end: impl FnMut(Value<'a>, Option<T>),
-    ) {
+    ) -> Result<(), Broken> {
         if !self.is_array() {
-            return;
+            return Ok(());
         }
         let mut elements = Elements { bytes: self.0, at: 1, first: true };
-        while let Ok(Some(start)) = elements.start() {
+        while let Some(start) = elements.start()? {
             let mut filled = None;
             if let Some(mut members) = Members::open(self.0, start) {
                 let mut object = begin();
-                loop {
-                    match members.member() {
-                        Ok(Some((key, value))) => member(&mut object, key, value),
-                        Ok(None) => break,
-                        Err(Broken) => return,
-                    }
+                while let Some((key, value)) = members.member()? {
+                    member(&mut object, key, value);
                 }
                 elements.at = members.at();
                 filled = Some(object);
-            } else if elements.skip(start).is_err() {
-                return;
+            } else {
+                elements.skip(start)?;
             }
             end(Value(&self.0[start..elements.at]), filled);
         }
+        Ok(())
     }
 
     /// The elements of an array; empty for every other value.

@@ -41,8 +41,36 @@ const CONTINUATION: &str = "continued from a previous conversation";
 /// one or two layers; the bound keeps hostile nesting linear.
 const MOST_LAYERS: usize = 16;
 
-/// Takes off `text` what the human did not type.
-pub(super) fn human_words(text: &str, compact_summary: bool) -> HumanWords {
+/// What the human typed of an entry's blocks of text. Each block is looked at on its own: an injected one beside
+/// the human's costs nothing of what the human said. The tags of one command may be spread over blocks.
+pub(super) fn human_words(blocks: &[String], compact_summary: bool) -> HumanWords {
+    let mut pieces: Vec<String> = Vec::new();
+    for block in blocks.iter().map(|block| block.trim()).filter(|block| !block.is_empty()) {
+        match pieces.last_mut() {
+            Some(last) if is_command(last) && is_command(block) => {
+                last.push('\n');
+                last.push_str(block);
+            }
+            _ => pieces.push(block.to_owned()),
+        }
+    }
+    let mut all = HumanWords { markup: !pieces.is_empty(), ..HumanWords::default() };
+    for piece in &pieces {
+        let words = words_of_block(piece, compact_summary);
+        if !all.says.is_empty() && !words.says.is_empty() {
+            all.says.push('\n');
+        }
+        all.says.push_str(&words.says);
+        all.source = all.source.or(words.source);
+        all.interrupted |= words.interrupted;
+        all.compaction |= words.compaction;
+        all.markup &= words.markup;
+    }
+    all.continuation = compact_summary || contains_ignoring_case(&all.says, CONTINUATION);
+    all
+}
+
+fn words_of_block(text: &str, compact_summary: bool) -> HumanWords {
     let mut words = HumanWords::default();
     let mut rest = text.trim().to_owned();
     for _ in 0..MOST_LAYERS {
@@ -51,7 +79,7 @@ pub(super) fn human_words(text: &str, compact_summary: bool) -> HumanWords {
                 words.markup = true;
                 return words;
             }
-            if COMMAND_TAGS.iter().any(|tag| rest.starts_with(tag)) {
+            if is_command(&rest) {
                 return command(&rest, words);
             }
             if rest.starts_with("<bash-input>") {
@@ -72,7 +100,6 @@ pub(super) fn human_words(text: &str, compact_summary: bool) -> HumanWords {
         }
         rest = stripped;
     }
-    words.continuation = compact_summary || contains_ignoring_case(&rest, CONTINUATION);
     words.says = rest;
     words
 }
@@ -84,6 +111,10 @@ pub(super) fn is_slash_command(text: &str) -> bool {
         name.find(|letter: char| !(letter.is_ascii_alphanumeric() || "_:.-".contains(letter))).unwrap_or(name.len());
     name.starts_with(|first: char| first.is_ascii_alphabetic())
         && name[end..].chars().next().is_none_or(char::is_whitespace)
+}
+
+fn is_command(text: &str) -> bool {
+    COMMAND_TAGS.iter().any(|tag| text.starts_with(tag))
 }
 
 fn command(text: &str, mut words: HumanWords) -> HumanWords {
@@ -155,8 +186,28 @@ fn contains_ignoring_case(text: &str, lower: &str) -> bool {
 mod tests {
     use super::*;
 
+    use super::human_words as words_of_blocks;
+
+    fn human_words(text: &str, compact_summary: bool) -> HumanWords {
+        words_of_blocks(&[text.to_owned()], compact_summary)
+    }
+
     fn says(text: &str) -> String {
         human_words(text, false).says
+    }
+
+    #[test]
+    fn each_block_is_looked_at_on_its_own() {
+        let blocks =
+            |texts: &[&str]| words_of_blocks(&texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>(), false);
+        assert_eq!(blocks(&["<task-notification>done</task-notification>", "and my words"]).says, "and my words");
+        let interrupted = blocks(&["real words", "[Request interrupted by user]"]);
+        assert_eq!(
+            (interrupted.says.as_str(), interrupted.interrupted, interrupted.markup),
+            ("real words", true, false)
+        );
+        assert!(blocks(&["<bash-stdout>x</bash-stdout>", "<bash-stderr></bash-stderr>"]).markup);
+        assert!(!blocks(&[]).markup);
     }
 
     #[test]
