@@ -26,6 +26,13 @@ pub struct Line<'a> {
     pub overlong: Option<u64>,
 }
 
+/// What a reader keeps its block and its line in.
+#[derive(Default)]
+pub struct Memory {
+    block: Vec<u8>,
+    carry: Vec<u8>,
+}
+
 /// Reads an [`Input`] line by line.
 pub struct LineReader {
     input: Input,
@@ -56,10 +63,19 @@ impl LineReader {
         Self { input, block, at: 0, carry, carried: false, offset: 0, number: 0, limit }
     }
 
-    /// A reader over an input that begins at `offset` of a larger one.
+    /// A reader over an input that begins at `offset` of a larger one, with the memory of a reader before.
     #[must_use]
-    pub fn starting_at(input: Input, offset: u64) -> Self {
-        Self { offset, ..Self::new(input) }
+    pub fn starting_at(input: Input, offset: u64, memory: Memory) -> Self {
+        let Memory { block, mut carry } = memory;
+        carry.clear();
+        let at = block.len();
+        Self { offset, block, at, carry, ..Self::new(input) }
+    }
+
+    /// The reader's memory, for the next one: to touch new memory costs as much as to read into it.
+    #[must_use]
+    pub fn into_memory(self) -> Memory {
+        Memory { block: self.block, carry: self.carry }
     }
 
     /// Where the next line begins, in bytes.

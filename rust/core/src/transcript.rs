@@ -14,7 +14,7 @@ use crate::entry::{Class, Damage, LineEntries, Place, Reason};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{EntryId, Envelope, Fact, PullRequest, Signal};
 use crate::input::{FileStretch, Input, Source, stretches};
-use crate::lines::LineReader;
+use crate::lines::{LineReader, Memory};
 use crate::story::Story;
 use crate::stretch::{Said, Stretch, StretchReader};
 
@@ -242,8 +242,9 @@ fn read_side_by_side(
 ) -> Result<()> {
     let size = parts.iter().map(FileStretch::length).sum();
     let (next, done, stop) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));
-    let read_part = |at: usize| -> Result<(Stretch, u64, u64)> {
-        let mut lines = LineReader::starting_at(Input::of_stretch(&parts[at]), parts[at].start());
+    let read_part = |at: usize, memory: &mut Memory| -> Result<(Stretch, u64, u64)> {
+        let input = Input::of_stretch(&parts[at]);
+        let mut lines = LineReader::starting_at(input, parts[at].start(), std::mem::take(memory));
         let mut reader = StretchReader::new(reading, at == 0);
         let mut told = 0;
         read_lines(&mut lines, reading, &mut reader, &mut |_| true, &mut |_, end| {
@@ -257,16 +258,22 @@ fn read_side_by_side(
             }
             Ok(())
         })?;
-        Ok((reader.stretch, lines.lines(), lines.offset() - parts[at].start()))
+        let read = (reader.stretch, lines.lines(), lines.offset() - parts[at].start());
+        *memory = lines.into_memory();
+        Ok(read)
     };
     std::thread::scope(|scope| {
         let (give, results) = channel::<Read>();
         for _ in 0..threads.min(parts.len()) {
             let (give, next, stop, read_part) = (give.clone(), &next, &stop, &read_part);
             scope.spawn(move || {
+                let mut memory = Memory::default();
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
-                    if at >= parts.len() || stop.load(Ordering::Relaxed) || give.send((at, read_part(at))).is_err() {
+                    if at >= parts.len() || stop.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    if give.send((at, read_part(at, &mut memory))).is_err() {
                         return;
                     }
                 }
