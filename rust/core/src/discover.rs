@@ -11,7 +11,7 @@ use crate::agents::AGENTS;
 use crate::conversation::count_by_role;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Boundary, Event, Role};
-use crate::input::Source;
+use crate::input::{LEAST_STRETCH, Source};
 use crate::parallel;
 use crate::subagents::{agent_id, session_stem};
 use crate::transcript::{Reading, Transcript};
@@ -255,8 +255,9 @@ fn is_of_project(preview: &Preview, project: Option<&str>) -> bool {
 }
 
 fn preview(file: &SessionFile) -> Option<Preview> {
-    let reading = Reading { agent: AGENTS[0], subagent_file: false, images: None };
-    let transcript = Transcript::read(Source::Path(file.path.clone()), reading, 1, &mut |_, _| true).ok()?;
+    let reading =
+        Reading { agent: AGENTS[0], subagent_file: false, images: None, threads: 1, least_stretch: LEAST_STRETCH };
+    let transcript = Transcript::read(Source::Path(file.path.clone()), reading, &mut |_, _| true).ok()?;
     let events = &transcript.story.events;
     if events.is_empty() {
         return None;

@@ -192,8 +192,8 @@ impl<'a> Entry<'a> {
 enum Reading {
     /// At the closing brace, behind which this place is.
     Whole(usize),
-    /// At this place, because the rest of the record is of no interest.
-    Dropped(usize),
+    /// Where the class was known, because the rest of the record is of no interest.
+    Dropped,
     Broken,
 }
 
@@ -201,6 +201,15 @@ enum Reading {
 struct Kind {
     name: String,
     class: Class,
+    /// Up to where the line was read when the class was known: a glued record can begin there.
+    read: usize,
+}
+
+impl Kind {
+    /// Of a record that has no type.
+    fn none() -> Self {
+        Self { name: "(none)".to_owned(), class: Class::Unknown, read: 0 }
+    }
 }
 
 /// Reads lines into entries; keeps its buffers between lines.
@@ -320,42 +329,37 @@ impl LineReading<'_> {
         }
         let must_be_whole = !self.line.terminated;
         let mut kind = None;
-        match self.read_fields(at, must_be_whole, &mut kind) {
-            Reading::Dropped(read) => {
-                let kind = kind.unwrap_or(Kind { name: String::new(), class: Class::Noise });
-                self.dropped(at, read, &kind, glue)
+        let reading = self.read_fields(at, must_be_whole, &mut kind);
+        let is_evidence = kind.as_ref().is_some_and(|kind: &Kind| kind.class == Class::Evidence);
+        let is_noise = is_evidence || kind.as_ref().is_some_and(|kind| kind.class == Class::Noise);
+        let kind = kind.unwrap_or_else(Kind::none);
+        match reading {
+            Reading::Dropped => self.dropped(at, &kind, glue, only_last),
+            // Evidence is noise that was looked into: what may be glued to it is looked for in the same way, and
+            // when there is something, or it does not hold together, it tells nothing.
+            Reading::Whole(end) if is_evidence && !must_be_whole => {
+                if glue.next(kind.read, self.agent, only_last).is_none() {
+                    self.emit(at, end, &kind);
+                }
+                self.dropped(at, &kind, glue, only_last)
             }
-            // Evidence is noise that was looked into: what lies behind it is looked at in the same way.
-            Reading::Whole(end)
-                if !must_be_whole && kind.as_ref().is_some_and(|kind| kind.class == Class::Evidence) =>
-            {
-                let kind = kind.unwrap_or(Kind { name: String::new(), class: Class::Noise });
-                self.emit(at, end, &kind);
-                self.dropped(at, end, &kind, glue)
+            Reading::Broken if is_evidence && !must_be_whole => self.dropped(at, &kind, glue, only_last),
+            // The unterminated last line: noise with a record glued to it, or not whole yet.
+            Reading::Broken if is_noise && glue.next(kind.read, self.agent, only_last).is_some() => {
+                self.dropped(at, &kind, glue, only_last)
             }
+            Reading::Broken if is_noise => self.recover(at, self.bytes.len(), glue, only_last),
+            Reading::Broken => self.recover(at, at + 1, glue, only_last),
             Reading::Whole(end) => {
-                let kind = kind.unwrap_or(Kind { name: "(none)".to_owned(), class: Class::Unknown });
                 self.count(at, end, &kind);
                 self.emit(at, end, &kind);
                 self.behind_whole(end, glue, only_last)
             }
-            Reading::Broken => match kind {
-                // Evidence is noise: when it does not hold together it is dropped like noise.
-                Some(kind) if kind.class == Class::Evidence && !must_be_whole => self.dropped(at, at + 1, &kind, glue),
-                Some(kind) if matches!(kind.class, Class::Noise | Class::Evidence) => {
-                    // The unterminated last line: noise with a record glued to it, or not whole yet.
-                    match glue.next(at + 1, self.agent) {
-                        Some(_) => self.dropped(at, at + 1, &kind, glue),
-                        None => self.recover(at, self.bytes.len(), glue, only_last),
-                    }
-                }
-                _ => self.recover(at, at + 1, glue, only_last),
-            },
         }
     }
 
-    fn dropped(&mut self, at: usize, read: usize, kind: &Kind, glue: &mut Glue<'_>) -> Next {
-        let start = glue.next(read, self.agent);
+    fn dropped(&mut self, at: usize, kind: &Kind, glue: &mut Glue<'_>, only_last: bool) -> Next {
+        let start = glue.next(kind.read, self.agent, only_last);
         let end = at + trimmed(&self.bytes[at..start.unwrap_or(self.bytes.len())]).len();
         self.count(at, end, kind);
         let Some(start) = start else { return Next::End };
@@ -431,21 +435,21 @@ impl LineReading<'_> {
             let fields = Fields { record, found: self.fields, escaped_keys: self.escaped_keys };
             let settled = match kind.take() {
                 None => match value.text() {
-                    None => Kind { name: "(none)".to_owned(), class: Class::Unknown },
+                    None => Kind::none(),
                     Some(name) => {
                         let class = self.agent.classify(&name.text, &fields, false);
-                        Kind { name: name.text.into_owned(), class }
+                        Kind { name: name.text.into_owned(), class, read }
                     }
                 },
-                Some(known) => Kind { class: self.agent.classify(&known.name, &fields, false), ..known },
+                Some(known) => Kind { class: self.agent.classify(&known.name, &fields, false), read, ..known },
             };
             let class = settled.class;
             *kind = Some(settled);
             awaited = match class {
                 Class::Await(name) => Some(name),
-                Class::Noise if !must_be_whole => return Reading::Dropped(read),
+                Class::Noise if !must_be_whole => return Reading::Dropped,
                 Class::Evidence if !must_be_whole && !self.records.wants_evidence(record) => {
-                    return Reading::Dropped(read);
+                    return Reading::Dropped;
                 }
                 _ => None,
             };
@@ -525,21 +529,23 @@ impl<'a> Glue<'a> {
             let last = self.last_object()?;
             return (last >= from && self.is_record(last, self.bytes.len(), agent)).then_some(last);
         }
-        self.next(from, agent)
+        self.next(from, agent, false)
     }
 
-    /// The first glued record at or behind `from`.
+    /// The first glued record at or behind `from`. With `first_only`, one that hides before the first sure one is not
+    /// looked for: looking takes time in proportion to the line, and only a hostile line has many.
     ///
     /// Inside a whole record an object can only follow a colon, a bracket or a comma (its quotes would be
     /// escaped inside a string). Behind one of these, the object is a glued record only if the line, or what lies
     /// before the next glued record, ends with it, and it looks like a record.
-    fn next(&mut self, from: usize, agent: &dyn Classify) -> Option<usize> {
+    fn next(&mut self, from: usize, agent: &dyn Classify, first_only: bool) -> Option<usize> {
         let mut at = from;
         loop {
             let found = self.candidate(at)?;
             let before = trimmed(&self.bytes[..found]);
             if !matches!(before.last(), Some(b':' | b'[' | b',')) {
-                let nested = json::enclosing_object_start(before).filter(|&start| start >= from && start > 0);
+                let nested = (!first_only).then(|| json::enclosing_object_start(before)).flatten();
+                let nested = nested.filter(|&start| start >= from && start > 0);
                 let hidden = nested.filter(|&start| {
                     let behind = trimmed(&self.bytes[..start]).last();
                     matches!(behind, Some(b':' | b'[' | b',')) && self.is_record(start, before.len(), agent)

@@ -29,8 +29,8 @@ const BLOCKS_AHEAD: usize = 4;
 /// Files up to this size are read without a second thread: starting it would take longer.
 const SMALL: u64 = 1024 * 1024;
 
-/// The least that is worth a stretch of its own.
-const STRETCH: u64 = 4 * 1024 * 1024;
+/// The least, in bytes, that is worth a stretch of its own.
+pub const LEAST_STRETCH: u64 = 4 * 1024 * 1024;
 
 /// Stretches for each thread: more than one, so that none waits long for the others at the end.
 const STRETCHES_EACH: u64 = 4;
@@ -179,25 +179,25 @@ fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
 
-/// Cuts a large plain file into stretches of whole lines for up to `threads` readers; `None` when `source` is
-/// something else, or too small for that to pay.
+/// Cuts a large plain file into stretches of whole lines, of at least about `least` bytes, for up to `threads`
+/// readers; `None` when `source` is something else, or too small for that to pay.
 ///
 /// # Errors
 /// [`ErrorKind::Io`] when the file cannot be opened or read.
-pub fn stretches(source: &Source, threads: usize) -> Result<Option<Vec<FileStretch>>> {
+pub fn stretches(source: &Source, threads: usize, least: u64) -> Result<Option<Vec<FileStretch>>> {
     let Source::Path(path) = source else { return Ok(None) };
-    stretches_of(path, threads).map_err(|error| Error::os(error, path))
+    stretches_of(path, threads, least.max(1)).map_err(|error| Error::os(error, path))
 }
 
-fn stretches_of(path: &Path, threads: usize) -> io::Result<Option<Vec<FileStretch>>> {
+fn stretches_of(path: &Path, threads: usize, least: u64) -> io::Result<Option<Vec<FileStretch>>> {
     let (file, size) = open_file(path)?;
-    let Some(size) = size.filter(|&size| threads > 1 && size >= 2 * STRETCH) else { return Ok(None) };
+    let Some(size) = size.filter(|&size| threads > 1 && size >= 2 * least) else { return Ok(None) };
     let mut head = [0; ZSTD_MAGIC.len()];
     if read_at(&file, &mut head, 0)? < head.len() || head == ZSTD_MAGIC {
         return Ok(None);
     }
     let file = Arc::new(file);
-    let count = (size / STRETCH).clamp(2, threads as u64 * STRETCHES_EACH);
+    let count = (size / least).clamp(2, threads as u64 * STRETCHES_EACH);
     let mut cuts = vec![0];
     for at in 1..count {
         let cut = next_line(&file, size / count * at, size)?;

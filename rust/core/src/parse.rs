@@ -9,7 +9,7 @@ use crate::conversation::{Conversation, Parts};
 use crate::entry::Place;
 use crate::error::{Error, ErrorKind, Result};
 use crate::images::ImageStore;
-use crate::input::Source;
+use crate::input::{LEAST_STRETCH, Source};
 use crate::story::Story;
 use crate::subagents::{self, Found};
 use crate::transcript::{Reading, Transcript, Watch, available_threads};
@@ -25,6 +25,8 @@ pub struct ParseOptions {
     pub strict: bool,
     /// Threads that read one large file; as many as there are cores when `None`. The result is the same.
     pub threads: Option<NonZero<usize>>,
+    /// The least, in bytes, that a thread is given of a file; [`LEAST_STRETCH`] when `None`. The result is the same.
+    pub least_stretch: Option<u64>,
 }
 
 /// Reads `source` and everything that belongs to it.
@@ -41,9 +43,9 @@ pub fn parse(source: Source, options: &ParseOptions, watch: Watch<'_>) -> Result
     let subagent_file = path.as_deref().and_then(Path::file_name).and_then(subagents::agent_id).is_some();
     let threads = options.threads.map_or_else(available_threads, NonZero::get);
     let images = Mutex::new(ImageStore::default());
-    let reading = Reading { agent, subagent_file, images: Some(&images) };
-    let mut transcript =
-        Transcript::read(source, reading, threads, watch).map_err(|error| at_path(error, path.as_deref()))?;
+    let least_stretch = options.least_stretch.unwrap_or(LEAST_STRETCH);
+    let reading = Reading { agent, subagent_file, images: Some(&images), threads, least_stretch };
+    let mut transcript = Transcript::read(source, reading, watch).map_err(|error| at_path(error, path.as_deref()))?;
     let mut found = match &path {
         Some(path) if !subagent_file => {
             let images = reading.images.filter(|_| options.include_subagents);

@@ -37,6 +37,10 @@ pub struct Reading<'s> {
     pub subagent_file: bool,
     /// Where images go; `None` to leave them.
     pub images: Option<&'s Mutex<ImageStore>>,
+    /// Threads that may read it.
+    pub threads: usize,
+    /// The least, in bytes, that a thread is given.
+    pub least_stretch: u64,
 }
 
 /// Entries of one type.

@@ -125,7 +125,8 @@ pub fn beside(path: &Path, session_ids: &[String], reading: Reading<'_>) -> Foun
         let mine = parallel::map(&flat, |file| session_of(file).is_some_and(|id| named(&id)));
         files.extend(flat.into_iter().zip(mine).filter(|(_, mine)| *mine).map(|(file, _)| file));
     }
-    let reading = Reading { subagent_file: true, ..reading };
+    // Side by side already, one thread each.
+    let reading = Reading { subagent_file: true, threads: 1, ..reading };
     let read = parallel::map(&files, |file| read_agent_file(file, folder, reading));
     for result in read {
         match result {
@@ -195,7 +196,7 @@ fn read_agent_file(path: &Path, folder: &Path, reading: Reading<'_>) -> Result<O
     let file = path.strip_prefix(folder).unwrap_or(path).to_string_lossy().replace('\\', "/");
     let is_bridge = id.starts_with(COMPACTION);
     let images = reading.images.filter(|_| !is_bridge);
-    let read = Transcript::read(Source::Path(path.to_owned()), Reading { images, ..reading }, 1, &mut |_, _| true);
+    let read = Transcript::read(Source::Path(path.to_owned()), Reading { images, ..reading }, &mut |_, _| true);
     let mut transcript = match read {
         Ok(transcript) => transcript,
         // It may be gone since it was listed, and empty ones are placeholders.

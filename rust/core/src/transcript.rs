@@ -142,15 +142,15 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// Reads `source` to its end, on up to `threads` threads.
+    /// Reads `source` to its end.
     ///
     /// # Errors
     /// [`ErrorKind::Io`] when it cannot be read, [`ErrorKind::NotATranscript`] when it holds no records,
     /// [`ErrorKind::Stopped`] when the watcher says so.
-    pub fn read(source: Source, reading: Reading<'_>, threads: usize, watch: Watch<'_>) -> Result<Self> {
+    pub fn read(source: Source, reading: Reading<'_>, watch: Watch<'_>) -> Result<Self> {
         let mut fold = Fold::new(reading.subagent_file);
-        match stretches(&source, threads)? {
-            Some(parts) => read_side_by_side(&parts, reading, threads, watch, &mut fold)?,
+        match stretches(&source, reading.threads, reading.least_stretch)? {
+            Some(parts) => read_side_by_side(&parts, reading, watch, &mut fold)?,
             None => read_in_order(source, reading, watch, &mut fold)?,
         }
         let transcript = fold.finish();
@@ -233,13 +233,7 @@ fn read_in_order(source: Source, reading: Reading<'_>, watch: Watch<'_>, fold: &
 /// What a thread gives back: which stretch, what was in it, its lines and its bytes.
 type Read = (usize, Result<(Stretch, u64, u64)>);
 
-fn read_side_by_side(
-    parts: &[FileStretch],
-    reading: Reading<'_>,
-    threads: usize,
-    watch: Watch<'_>,
-    fold: &mut Fold,
-) -> Result<()> {
+fn read_side_by_side(parts: &[FileStretch], reading: Reading<'_>, watch: Watch<'_>, fold: &mut Fold) -> Result<()> {
     let size = parts.iter().map(FileStretch::length).sum();
     let (next, done, stop) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));
     let read_part = |at: usize, memory: &mut Memory| -> Result<(Stretch, u64, u64)> {
@@ -264,7 +258,7 @@ fn read_side_by_side(
     };
     std::thread::scope(|scope| {
         let (give, results) = channel::<Read>();
-        for _ in 0..threads.min(parts.len()) {
+        for _ in 0..reading.threads.min(parts.len()) {
             let (give, next, stop, read_part) = (give.clone(), &next, &stop, &read_part);
             scope.spawn(move || {
                 let mut memory = Memory::default();

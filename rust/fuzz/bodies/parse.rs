@@ -1,5 +1,8 @@
 //! A whole parse: it never panics, points into the input, and does not depend on how the bytes came.
 
+use std::io::Write;
+use std::num::NonZero;
+
 use retell_core::event::Event;
 use retell_core::sinks::{write_events, write_manifest};
 use retell_core::{Conversation, ErrorKind, ParseOptions, Source};
@@ -24,6 +27,40 @@ pub fn parse(bytes: &[u8]) {
     let Ok(compressed) = zstd::encode_all(bytes, 1) else { panic!("zstd compresses anything") };
     assert_eq!(written(conversation(Source::Bytes(compressed), &plain)), expected);
     with_other_options(bytes, &expected);
+    in_stretches(bytes);
+}
+
+/// A file gives the same whatever it is cut into, on however many threads.
+fn in_stretches(bytes: &[u8]) {
+    let Ok(mut file) = tempfile::NamedTempFile::new() else { return };
+    if file.write_all(bytes).is_err() {
+        return;
+    }
+    let read = |threads, least_stretch| {
+        let options =
+            ParseOptions { threads: NonZero::new(threads), least_stretch: Some(least_stretch), ..<_>::default() };
+        written(conversation(Source::Path(file.path().to_owned()), &options))
+    };
+    let expected = read(1, 1);
+    let length = bytes.len() as u64;
+    for (threads, least) in [(2, length / 2), (2, 1), (3, length / 5), (4, 40)] {
+        same(&read(threads, least), &expected, &format!("{threads} threads, {least} bytes"));
+    }
+}
+
+/// Panics with the first line that differs: the whole of both would hide it.
+fn same(actual: &Written, expected: &Written, how: &str) {
+    let (Ok(actual), Ok(expected)) = (actual, expected) else {
+        assert_eq!(actual, expected, "{how}");
+        return;
+    };
+    for (actual, expected) in [(&actual.0, &expected.0), (&actual.1, &expected.1)] {
+        let lines = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).lines().map(str::to_owned).collect::<Vec<_>>();
+        for (actual, expected) in lines(actual).iter().zip(&lines(expected)) {
+            assert_eq!(actual, expected, "{how}");
+        }
+        assert_eq!(actual.len(), expected.len(), "{how}");
+    }
 }
 
 fn points_into(conversation: &Conversation, bytes: &[u8]) {

@@ -38,7 +38,7 @@ pub fn parse(
         return Err(PyValueError::new_err("strict and allow_unknown exclude each other"));
     }
     let source = source_of(py, source)?;
-    let options = ParseOptions { agent, include_subagents, strict, threads: None };
+    let options = ParseOptions { agent, include_subagents, strict, ..ParseOptions::default() };
     let raised = Mutex::new(None);
     let mut last = Instant::now();
     let mut watch = |done: u64, total: Option<u64>| {
