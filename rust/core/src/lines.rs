@@ -69,7 +69,7 @@ impl LineReader {
         let Memory { block, mut carry } = memory;
         carry.clear();
         let at = block.len();
-        Self { offset, block, at, carry, ..Self::new(input) }
+        Self { block, at, carry, offset, ..Self::new(input) }
     }
 
     /// The reader's memory, for the next one: to touch new memory costs as much as to read into it.

@@ -65,8 +65,8 @@ pub(super) fn human_words(blocks: &[String], compact_summary: bool) -> HumanWord
         all.interrupted |= words.interrupted;
         all.compaction |= words.compaction;
         all.markup &= words.markup;
+        all.continuation |= words.continuation;
     }
-    all.continuation = compact_summary || contains_ignoring_case(&all.says, CONTINUATION);
     all
 }
 
@@ -100,6 +100,7 @@ fn words_of_block(text: &str, compact_summary: bool) -> HumanWords {
         }
         rest = stripped;
     }
+    words.continuation = compact_summary || contains_ignoring_case(&rest, CONTINUATION);
     words.says = rest;
     words
 }
