@@ -24,7 +24,7 @@ from tests.naive_lines import (
     trim,
 )
 from tests.naive_story import AgentCall, Story, duration_of, is_from_client, is_from_human
-from tests.naive_words import blocks_of, content_blocks, images_of, images_within, name_pictures, text_of
+from tests.naive_words import blocks_of, content_blocks, images_of, name_pictures, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,12 +66,11 @@ def tells_something(record: Record) -> bool:
         return record.type not in keys or string_of(entry, keys[record.type]) != ""
     message = mapping(entry.get("message"))
     blocks = content_blocks(message.get("content"))
-    results = list(blocks_of(blocks, "tool_result"))
-    if any(string_of(block, "tool_use_id") or images_within(block.get("content")) for block in results):
+    if list(blocks_of(blocks, "tool_result")):
         return True
     if record.type == "user":
         pictures = images_of(blocks) if is_from_human(entry) else []
-        return len(results) < len(blocks) and (text_of(blocks) != "" or pictures != [])
+        return text_of(blocks) != "" or pictures != []
     thoughts = [trim(string_of(block, "thinking")) for block in blocks_of(blocks, "thinking")]
     calls = blocks_of(blocks, "tool_use", "server_tool_use", "mcp_tool_use")
     tools = [string_of(block, "name") for block in calls]
@@ -195,14 +194,13 @@ def include(agents: list[Agent], story: Story) -> list[Json]:
     return [event.to_dict() for event in story.events]
 
 
-def reached(agents: list[Agent], story: Story) -> list[str]:
-    """The ids of the agents that the calls of a story lead to; agents in a circle hang on nothing."""
-    found: list[str] = []
-    for call in story.agent_calls:
-        for agent in agents:
-            if agent.call is call:
-                found += [agent.id, *reached(agents, agent.story)]
-    return found
+def hangs_on_nothing(agent: Agent, agents: list[Agent], story: Story) -> bool:
+    """Whether no call of the story leads to the agent; agents in a circle hang on nothing."""
+    if agent.call is None or agent.call in story.agent_calls:
+        return agent.call is None
+    owners = [owner for owner in agents if agent.call in owner.story.agent_calls]
+    others = [other for other in agents if other is not agent]
+    return all(hangs_on_nothing(owner, others, story) for owner in owners if owner in others)
 
 
 def describe_agent(agent: Agent) -> Json:
@@ -339,7 +337,7 @@ def parse(
         "main_signal_tokens_estimate": bytes_ // 4,
         "total_signal_tokens_if_all_subagents": bytes_ // 4 + sum(agent.signal_tokens() for agent in agents),
         "subagents": [describe_agent(agent) for agent in agents],
-        "unlinked_subagents": [agent.id for agent in agents if agent.id not in reached(agents, story)],
+        "unlinked_subagents": [agent.id for agent in agents if hangs_on_nothing(agent, agents, story)],
         "chapter_bridges": [publish(last_words(agent.story)) for agent in bridges],
         "screenshots_extracted": len(filenames),
         "images_not_extracted": sorted(lost, key=lambda image: image["offset"]),
@@ -356,7 +354,7 @@ def parse(
         "damaged_lines_total": len(damage),
         "incomplete_tail": file.incomplete_tail,
         "client_messages_dropped": story.client_messages_dropped,
-        "queued_undelivered": sum(queued.is_human for queued in story.open),
+        "queued_undelivered": sum(queued.is_human for queued in story.queue.open),
         "compactions": story.compactions,
         "summaries": summaries,
         "pr_links": distinct(pull_request(record.entry) for record in records if record.type == "pr-link"),

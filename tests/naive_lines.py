@@ -277,7 +277,10 @@ def noise_before_break(text: str, start: int) -> tuple[str, int] | None:
             return None
         decided_by = {"system": "subtype", "attachment": "attachment"}.get(str(type_), "type")
         if type_ is not None and decided_by in seen:
-            return (type_, value_end) if kind_of(type_, detail_of(type_, seen)) == "noise" else None
+            # Behind what is whole: a value that ends the line may be the record that was glued.
+            whole = text[value_start] != '"' and value_end < len(text)
+            is_noise = kind_of(type_, detail_of(type_, seen)) == "noise"
+            return (type_, value_end if whole else value_start) if is_noise else None
     # A system entry without subtype, an attachment entry without attachment: known when all was seen.
     return (seen["type"], end) if "type" in seen and end is not None else None
 
@@ -349,18 +352,20 @@ def read_record(text: str, start: int, reading: LineReading, *, terminated: bool
     end = whole_object_end(text, start)
     noise = noise_before_break(text, start) if text[start] == "{" else None
     if noise is not None and end != len(text):
-        end = None if terminated else members_before_break(text, start)[1]
-        if end is None:
+        # One whose class only its end tells is read like any other, and so is one that must be whole.
+        end = members_before_break(text, start)[1]
+        if end is None or (terminated and noise[1] != end):
             return read_noise(text, start, noise, reading, terminated=terminated)
     if end is not None:
-        reading.records.append((start, end, noise[0] if noise else None))
+        broken = whole_object_end(text, start) is None
+        reading.records.append((start, end, noise[0] if noise and broken else None))
         reading.place_joined(start, end)
         return read_behind(text, end, reading)
     glued = glued_start(text, start + 1)
     reading.place_joined(start, len(text) if glued is None else glued)
     if glued is not None:
         reading.damage.append((start, glued, "truncated_record"))
-    elif not terminated:
+    elif not terminated and text[start] == "{":
         reading.tail = start
     else:
         reason = "not_an_object" if is_other_json(text[start:]) else "invalid_json"
@@ -398,7 +403,9 @@ def read_noise(
         reading.tail = start
         return None
     end = len(text[:glued].rstrip(PADDING))
-    reading.records.append((start, end, type_))
+    # With a record glued to it, it tells nothing, whole or not.
+    broken = glued is not None or whole_object_end(text, start) is None
+    reading.records.append((start, end, type_ if broken else None))
     reading.place_joined(start, end)
     if glued is not None and text[end - 1] == "}":
         reading.damage.append((glued, len(text), "joined_records"))
@@ -475,10 +482,9 @@ def read_one_line(file: File, raw: bytes, number: int, offset: int, *, terminate
 
 def make_record(raw: bytes, line: int, offset: int, noise_type: str | None) -> Record:
     """A record with its entry decoded; the entry of broken noise stays empty."""
-    text = raw.decode("utf-8", "mark-invalid")
     if noise_type is not None:
-        return Record(line, offset, len(raw), noise_type, "noise", mapping(decode_or_none(text, 0)))
-    entry = decode_value(text, 0)[0]
+        return Record(line, offset, len(raw), noise_type, "noise", {})
+    entry = decode_value(raw.decode("utf-8", "mark-invalid"), 0)[0]
     value = entry.get("type")
     type_ = string_of(entry, "type") if isinstance(value, str) else NO_TYPE
     return Record(

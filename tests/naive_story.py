@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from tests.naive_lines import Json, Record, clean, decode_or_none, mapping, publish, string_of, trim
+from tests.naive_queue import Queued, WordQueue
 from tests.naive_words import (
     Event,
     Picture,
@@ -18,12 +18,11 @@ from tests.naive_words import (
     images_of,
     images_within,
     picture_of,
-    summary_words,
     text_of,
+    texts_of,
 )
 
 AGENT_TOOLS = {"Task", "Agent"}
-SLASH_COMMAND = re.compile(r"/[A-Za-z][A-Za-z0-9_:.-]*(\s|$)")
 
 # ---------------------------------------------------------------- the story
 
@@ -43,31 +42,10 @@ class Call:
         return f"Screenshot from {self.tool}" + (f" ({target})" if target else "")
 
 
-@dataclass
-class Queued:
-    """Words typed while the assistant worked, not yet delivered."""
-
-    text: str
-    images: list[Json]
-
-    @property
-    def is_notification(self) -> bool:
-        """Whether a background task wrote this, not the human."""
-        return self.text.startswith("<task-notification>")
-
-    @property
-    def is_human(self) -> bool:
-        """Whether these are plain words or only pictures: no markup, no slash command."""
-        words = human_words(self.text)
-        if words.dropped or words.source is not None or words.interruption:
-            return False
-        return not SLASH_COMMAND.match(words.says) if words.says else self.images != []
-
-
-def queued_of(content: object) -> Queued:
+def queued_of(content: object, session: str = "") -> Queued:
     """The text and the images of a queued content."""
     blocks = content_blocks(content)
-    return Queued(trim(text_of(blocks)), images_of(blocks))
+    return Queued(texts_of(blocks), images_of(blocks), session)
 
 
 class Story:
@@ -80,10 +58,7 @@ class Story:
         self.calls: dict[str, Call] = {}
         self.agent_calls: list[AgentCall] = []
         self.pending: set[str] = set()
-        self.open: list[Queued] = []
-        self.credits = 0
-        self.dequeues = 0
-        self.delivered: list[str] = []
+        self.queue = WordQueue()
         self.client_messages_dropped = 0
         self.compactions = 0
         self.first_user_text: str | None = None
@@ -114,7 +89,7 @@ class Story:
 
     def add(self, event: Event, *, continuation: bool = False) -> Event:
         """Adds an event with the boundary that stands before it."""
-        before = self.events[-1].session_id if self.events else ""
+        before = next((told.session_id for told in reversed(self.events) if told.session_id), "")
         if before and event.session_id and before != event.session_id:
             event.boundary.append("session_change")
         if continuation:
@@ -137,7 +112,7 @@ class Story:
 
     def add_queued(self, record: Record, queued: Queued) -> None:
         """Adds the event of a delivery."""
-        words = Words(human_words(queued.text).says, "queued")
+        words = Words(queued.words.says, "queued")
         self.add_user(record, words, queued.text, queued.images)
 
     def event_of(self, record: Record, role: str, decoded: str) -> Event:
@@ -186,11 +161,14 @@ class Story:
         self.take_results(record, blocks)
         only_results = blocks != [] and all(mapping(block).get("type") == "tool_result" for block in blocks)
         text = text_of(blocks)
-        if self.first_user_text is None and not only_results and text:
-            self.first_user_text = text
-        if not only_results and is_from_human(entry):
-            is_summary = entry.get("isCompactSummary") is True
-            words = summary_words(text) if is_summary else human_words(text)
+        if only_results:
+            return
+        is_summary = entry.get("isCompactSummary") is True
+        words = human_words(texts_of(blocks), is_summary=is_summary) if is_from_human(entry) else None
+        if self.first_user_text is None and text:
+            # Context that the client put before the prompt is not part of it.
+            self.first_user_text = (words.says if words else "") or text
+        if words:
             self.take_words(record, words, text, images_of(blocks))
 
     def take_words(self, record: Record, words: Words, text: str, images: list[Json]) -> None:
@@ -201,16 +179,23 @@ class Story:
         last = self.last_assistant()
         if words.interruption and last is not None:
             last.interrupted = True
-        compacts = words.command == "/compact" and not self.was_just_compacted()
-        repeated = not words.continuation and self.closes_queued(trim(text), words, images)
-        if not words.dropped and not repeated:
+        compacts = words.command == "/compact" and not self.joins_summary()
+        says = "" if words.dropped else words.says
+        repeated = None if words.continuation else self.queue.user_line(trim(text), says)
+        if repeated is not None:
+            self.show(repeated, self.keep(record, images), "Image pasted by the user")
+        else:
             self.add_user(record, words, text, images)
         if compacts:
             self.pending.add("compaction")
 
-    def was_just_compacted(self) -> bool:
-        """Whether the last event is the summary of a compaction: a late `/compact` is the same one."""
-        return bool(self.events) and {"continuation", "compaction"} <= set(self.events[-1].boundary)
+    def joins_summary(self) -> bool:
+        """Whether the last event is the summary of a compaction: a late `/compact` is the reason for it."""
+        if not self.events or "continuation" not in self.events[-1].boundary:
+            return False
+        if "compaction" not in self.events[-1].boundary:
+            self.events[-1].boundary.append("compaction")
+        return True
 
     # -- the assistant
 
@@ -231,7 +216,7 @@ class Story:
         event.message_id, event.decoded = string_of(message, "id"), event.says + event.thinks
         if event.says or event.thinks or event.tools:
             self.add(event)
-            self.delivered.clear()
+            self.queue.assistant_spoke()
             for block in tool_blocks:
                 self.note_call(event, block)
         self.take_results(record, blocks)
@@ -240,7 +225,7 @@ class Story:
         """Remembers a tool call by its id; a call of an agent gets its reference at once."""
         id_, tool, arguments = string_of(block, "id"), string_of(block, "name"), block.get("input")
         if id_:
-            self.calls.setdefault(id_, Call(event, tool, mapping(arguments)))
+            self.calls[id_] = Call(event, tool, mapping(arguments))
         if tool in AGENT_TOOLS:
             self.agent_calls.append(AgentCall(id_, arguments))
             event.subagent_refs.append(self.agent_calls[-1].ref)
@@ -261,11 +246,12 @@ class Story:
     def take_result_pictures(self, record: Record, call: Call | None, images: list[Json]) -> None:
         """Pictures go to the event whose call made them, else to what the assistant said last."""
         event = call.event if call else self.last_assistant()
-        for picture in self.keep(record, images):
-            if event is None:
+        pictures = self.keep(record, images)
+        if event is not None:
+            self.show(event, pictures, call.shown() if call else "Screenshot from a tool")
+        else:
+            for _ in pictures:
                 self.lose(record, "no_event")
-            else:
-                event.pictures.append((picture, call.shown() if call else "Screenshot from a tool"))
 
     def take_progress(self, record: Record) -> None:
         """The progress of an agent names the call that it works for; nobody asks when all are answered."""
@@ -277,41 +263,33 @@ class Story:
             call.evidence.setdefault("progress", string_of(data, "agentId"))
 
     def agent_call(self, id_: str) -> AgentCall | None:
-        """The first call of an agent with this id."""
-        calls = (call for call in self.agent_calls if id_ and call.id == id_)
-        return next(calls, None)
+        """The last call of an agent with this id, if no other call has taken the id since."""
+        if id_ not in self.calls or self.calls[id_].tool not in AGENT_TOOLS:
+            return None
+        return [call for call in self.agent_calls if call.id == id_][-1]
 
     # -- the queue
 
     def take_queue_operation(self, record: Record) -> None:
         """`enqueue` opens, `remove` delivers, `popAll` takes all back, `dequeue` announces a user line."""
         operation = record.entry.get("operation")
-        queued = queued_of(record.entry.get("content"))
+        queued = queued_of(record.entry.get("content"), string_of(record.entry, "sessionId"))
         if operation == "enqueue":
-            self.open.append(queued)
+            self.queue.open.append(queued)
         elif operation == "dequeue":
-            self.dequeues += 1
+            self.queue.dequeues += 1
         elif operation == "popAll":
-            self.open.clear()
+            self.queue.open.clear()
         elif operation == "remove":
-            self.take_remove(record, queued.text)
-
-    def take_remove(self, record: Record, text: str) -> None:
-        """Delivers the words that a `remove` closes, unless an attachment delivered them already."""
-        if text:
-            closed = self.close_equal(text)
-            self.credits -= closed is None and self.credits > 0
-        elif self.credits > 0:
-            self.credits -= 1
-            return
-        else:
-            closed = self.close_first()
-        if closed is not None and closed.is_human:
-            self.delivered.append(closed.text)
-            self.add_queued(record, closed)
+            taken = self.queue.remove(queued)
+            events = len(self.events)
+            if taken is not None:
+                self.add_queued(record, taken)
+            if taken is not None and len(self.events) > events:
+                self.queue.became(taken.text, self.events[-1])
 
     def take_queued_command(self, record: Record) -> None:
-        """A `queued_command` attachment delivers, unless a `remove` did it just before."""
+        """A `queued_command` attachment delivers, unless a `remove` did it before."""
         attachment = mapping(record.entry.get("attachment"))
         queued = queued_of(attachment.get("prompt"))
         holders = (attachment, record.entry)
@@ -319,61 +297,18 @@ class Story:
         is_human = is_human and not any(
             holder.get("isMeta") is True or foreign_origin(holder) for holder in holders
         )
-        if self.was_delivered(queued.text):
-            return
-        self.credits += 1
-        self.close_equal(queued.text)
-        if is_human:
+        outcome = self.queue.attachment(queued, is_human=is_human)
+        if outcome is True:
             self.add_queued(record, queued)
+        elif isinstance(outcome, Event):
+            images = queued.images if is_human else []
+            self.show(outcome, self.keep(record, images), "Image queued by the user")
 
-    def was_delivered(self, text: str) -> bool:
-        """Whether a `remove` delivered this text and nothing has repeated it yet."""
-        if not text or text not in self.delivered:
-            return False
-        self.delivered.remove(text)
-        return True
-
-    def close_equal(self, text: str) -> Queued | None:
-        """Closes the first open one with this text."""
-        equal = (at for at, queued in enumerate(self.open) if text and queued.text == text)
-        return next((self.open.pop(at) for at in equal), None)
-
-    def close_first(self) -> Queued | None:
-        """Closes the first open one that is no notification."""
-        return next(
-            (self.open.pop(at) for at, queued in enumerate(self.open) if not queued.is_notification), None
-        )
-
-    def closes_queued(self, text: str, words: Words, images: list[Json]) -> bool:
-        """Matches a user line with the queue; whether its words were delivered already."""
-        says = "" if words.dropped else words.says
-        if self.was_delivered(text) or self.was_delivered(says):
-            return True
-        closed = int((self.close_equal(text) or self.close_equal(says)) is not None)
-        if self.dequeues > 0:
-            closed = closed or self.close_contained(text, words, images)
-            self.dequeues = max(0, self.dequeues - max(1, closed)) if self.open else 0
-        return False
-
-    def close_contained(self, text: str, words: Words, images: list[Json]) -> int:
-        """A dequeued line that equals none: it holds several of them, or it is the first one, rewritten.
-
-        Words close words, and markup closes markup: a queued command comes back spelled in tags.
-        """
-        contained = [
-            queued
-            for queued in self.open
-            if not queued.is_notification and queued.text and queued.text in text
-        ]
-        says_something = words.dropped or words.says or images
-        alike = (
-            queued
-            for queued in self.open
-            if not queued.is_notification and says_something and queued.is_human != words.dropped
-        )
-        closed = contained or list(islice(alike, 1))
-        self.open = [queued for queued in self.open if not any(queued is one for one in closed)]
-        return len(closed)
+    def show(self, event: Event, pictures: list[Picture], description: str) -> None:
+        """Adds the pictures that the event does not have yet."""
+        for picture in pictures:
+            if picture not in [shown for shown, _ in event.pictures]:
+                event.pictures.append((picture, description))
 
 
 def foreign_origin(holder: Json) -> bool:

@@ -49,13 +49,44 @@ def strip_context(text: str) -> str:
 
 
 def inside(text: str, tag: str) -> str:
-    """What stands in the first such tag, trimmed; nothing when it is not closed."""
-    match = re.search(f"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+    """What stands between the first such tag and its last end, trimmed; nothing when it is not closed."""
+    match = re.search(f"<{tag}>(.*)</{tag}>", text, re.DOTALL)
     return trim(match.group(1)) if match else ""
 
 
-def human_words(text: str) -> Words:
-    """What the human said in a text: tags, markers and client context taken away until none is left."""
+def human_words(texts: list[str], *, is_summary: bool = False) -> Words:
+    """What the human said in the texts of an entry: each is looked at on its own.
+
+    What was injected beside the human's words costs none of them. The tags of one command may be spread over
+    several texts.
+    """
+    pieces: list[str] = []
+    for text in map(trim, texts):
+        if pieces and pieces[-1].startswith(COMMAND_STARTS) and text.startswith(COMMAND_STARTS):
+            pieces[-1] += f"\n{text}"
+        elif text:
+            pieces.append(text)
+    found = [Words(without_context(piece)) if is_summary else words_of(piece) for piece in pieces]
+    words = Words("\n".join(one.says for one in found if one.says))
+    words.source = next((one.source for one in found if one.source), None)
+    words.command = next((one.command for one in found if one.command == "/compact"), None)
+    words.interruption = any(one.interruption for one in found)
+    words.dropped = found != [] and all(one.dropped for one in found)
+    plain = [one.says.translate(ASCII_LOWER) for one in found if one.source is None]
+    words.continuation = (is_summary and found != []) or any(CONTINUATION in says for says in plain)
+    return words
+
+
+def without_context(text: str) -> str:
+    """`strip_context` until nothing changes, trimmed."""
+    text = trim(text)
+    while (stripped := trim(strip_context(text))) != text:
+        text = stripped
+    return text
+
+
+def words_of(text: str) -> Words:
+    """What the human said in one text: tags, markers and client context taken away until none is left."""
     words = Words()
     while True:
         text = trim(text)
@@ -75,17 +106,8 @@ def human_words(text: str) -> Words:
         stripped = strip_context(text)
         if stripped == text:
             words.says = text
-            words.continuation = CONTINUATION in text.translate(ASCII_LOWER)
             return words
         text = stripped
-
-
-def summary_words(text: str) -> Words:
-    """The words of an entry that is marked as a summary: only client context is taken off."""
-    text = trim(text)
-    while (stripped := trim(strip_context(text))) != text:
-        text = stripped
-    return Words(text, continuation=True)
 
 
 def command_words(text: str, words: Words) -> Words:
@@ -98,7 +120,9 @@ def command_words(text: str, words: Words) -> Words:
 
 def tagged_words(words: Words, source: str, prefix: str, text: str) -> Words:
     """Words from a tag, with the sign that stands for it; nothing when the tag is empty."""
-    words.source, words.dropped, words.says = source, text == "", prefix + text
+    if text:
+        words.source, words.says = source, prefix + text
+    words.dropped = text == ""
     return words
 
 
@@ -116,15 +140,20 @@ def blocks_of(blocks: Iterable[object], *types: str) -> Iterator[Json]:
             yield block
 
 
-def text_of(blocks: list[Any]) -> str:
-    """The text blocks and bare strings that are not blank, one to a line."""
+def texts_of(blocks: list[Any]) -> list[str]:
+    """The text blocks and bare strings that are not blank."""
     texts = []
     for block in blocks:
         if isinstance(block, str):
             texts.append(clean(block))
         elif mapping(block).get("type") == "text":
             texts.append(string_of(block, "text"))
-    return "\n".join(text for text in texts if trim(text))
+    return [text for text in texts if trim(text)]
+
+
+def text_of(blocks: list[Any]) -> str:
+    """The texts, one to a line."""
+    return "\n".join(texts_of(blocks))
 
 
 def images_of(blocks: list[Any]) -> list[Json]:
@@ -135,6 +164,8 @@ def images_of(blocks: list[Any]) -> list[Json]:
 
 # ---------------------------------------------------------------- events
 
+
+SLASH_COMMAND = re.compile(r"/[A-Za-z][A-Za-z0-9_:.-]*(\s|$)")
 
 Picture = tuple[bytes, str, str]  # the bytes, the ending of the file's name, the media type
 

@@ -131,17 +131,30 @@ def as_the_client_writes(entry: Json) -> bytes:
 
 
 ODD_LINES = [b"", b"  ", b"\t\r", b"\0\0\0", b"7", b"[1]", b'"odd"', b"odd", b"{", b"null"]
-DAMAGE = ["NULs", "joined", "glued", "odd line", "twice", "cut", "return", "blanks"]
+DAMAGE = [
+    "NULs", "joined", "glued", "glued", "glued twice", "odd line", "twice", "cut", "return", "blanks",
+    "in a list", "brace",
+]  # fmt: skip
+
+
+def cut_place(draw: Draw, line: bytes) -> int:
+    """Where a line is cut: anywhere, or right behind a sign that may be read in several ways."""
+    signs = [at + 1 for at, sign in enumerate(line) if sign in b':,[]{}"\\']
+    return draw(st.one_of(st.integers(1, len(line)), st.sampled_from(signs)))
 
 
 def damaged_line(draw: Draw, kind: str, line: bytes, entry: Json) -> list[bytes]:
     """One line with one kind of damage; some kinds make two lines of it."""
-    cut = draw(st.integers(1, len(line)))
+    cut = cut_place(draw, line)
     nuls = draw(st.sampled_from(NULS))
+    glued = as_the_client_writes(entry)
     damage = {
         "NULs": [nuls + line] if cut % 2 else [line + nuls],
-        "joined": [line + nuls[: cut % 3] + as_the_client_writes(entry)],
-        "glued": [line[:cut] + as_the_client_writes(entry)],
+        "joined": [line + nuls[: cut % 3] + glued],
+        "glued": [line[:cut] + glued],
+        "glued twice": [line[:cut] + glued[: cut_place(draw, glued)] + nuls[: cut % 2] + line],
+        "in a list": [b"[" + glued + b"]"],
+        "brace": [line + b"}" + glued[: cut % 2 * len(glued)]],
         "odd line": [line, draw(st.sampled_from(ODD_LINES))],
         "twice": [line, line],
         "cut": [line[:cut]],

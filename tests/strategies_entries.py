@@ -44,6 +44,7 @@ images = st.one_of(
     st.sampled_from(IMAGES).map(lambda data: image_block(base64.b64encode(data).decode(), "image/x-wrong")),
     st.just(image_block("@@@ no base64 @@@")),
     st.just(image_block(base64.b64encode(b"plain words, no picture").decode())),
+    st.just(image_block(base64.b64encode(b"BMore words that are no bitmap at all").decode())),
     st.just({"type": "image", "source": {"type": "url", "url": "https://example.invalid/kelp.png"}}),
 )
 
@@ -88,6 +89,7 @@ MARKERS = [
     "<command-contents>body</command-contents><command-name>/body</command-name>",
     "<bash-input>ls nets</bash-input>",
     "<bash-input> </bash-input>",
+    "<bash-input>grep 'continued from a previous conversation' nets</bash-input>",
     "<bash-stdout>net1</bash-stdout><bash-stderr></bash-stderr>",
     "<bash-stderr>no net</bash-stderr>",
     "<user-memory-input>always knot twice</user-memory-input>",
@@ -377,7 +379,7 @@ result_words = st.builds(
 @st.composite
 def agent_work(draw: Draw, number: int) -> list[Json]:
     """A call of an agent, its progress and its result, with any evidence that names the agent."""
-    call, agent = f"toolu_agent_{number}", draw(st.sampled_from(["a1", "a2", "a3"]))
+    call, agent = f"toolu_agent_{number}", draw(st.sampled_from(["a1", "a2", "a3", "a4"]))
     prompt = draw(st.sampled_from(["count all nets", "sort the buoys by colour", "mend " * 90]))
     name = draw(st.sampled_from(["Task", "Agent"]))
     arguments = {"description": "reef work", "prompt": prompt, "subagent_type": "diver"}
@@ -416,10 +418,13 @@ def sidechains(draw: Draw, number: int) -> list[Json]:
         prompt = f'<teammate-message teammate_id="lead">{prompt}</teammate-message>'
     uuids = [f"side-{number}-{step}" for step in range(3)]
     asked: Json = {"type": "user", "message": {"role": "user", "content": prompt}, "parentUuid": None}
-    said: Json = {"type": "assistant", "message": {"content": [text_block("diving")]}, "parentUuid": uuids[0]}
-    done: Json = {"type": "user", "message": {"content": [draw(result_words)]}, "parentUuid": uuids[1]}
-    entries = [asked, said, done][: draw(st.integers(1, 3))]
-    agent = draw(st.sampled_from([None, None, "a1", "a2"]))
+    # The entry that one answers may have been dropped.
+    parent = draw(st.sampled_from([*uuids[:1] * 4, "side-nobody", f"side-{number - 1}-0"]))
+    said: Json = {"type": "assistant", "message": {"content": [text_block("diving")]}, "parentUuid": parent}
+    found = [draw(st.one_of(result_words, tool_results)), *draw(st.lists(images, max_size=1))]
+    done: Json = {"type": "user", "message": {"content": found}, "parentUuid": uuids[1]}
+    entries = [asked, said, done][draw(st.sampled_from([0, 0, 0, 1])) : draw(st.integers(2, 3))]
+    agent = draw(st.sampled_from([None, None, "a4", "a5"]))  # none that has a file of its own
     for entry, uuid in zip(entries, uuids, strict=False):
         entry.update({"uuid": uuid, "isSidechain": True})
         if agent:

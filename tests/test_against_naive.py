@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import itertools
 import json
 import random
 import warnings
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests import naive, strategies
 
@@ -130,6 +132,71 @@ def test_property_agents_in_files(
         include_subagents=include_subagents,
     )
     assert_equal(parse(session, include_subagents=include_subagents), twin)
+
+
+# ---------------------------------------------------------------- where the bytes come from
+
+CLOCK_AND_NAME = ("parsed_at", "conversation_id")
+
+
+def without_name(product: tuple[list[Json], Json] | None) -> tuple[list[Json], Json] | None:
+    """A result without what depends on the clock and on the name of the file."""
+    if product is None:
+        return None
+    events, manifest = product
+    manifest = {key: value for key, value in manifest.items() if key not in CLOCK_AND_NAME}
+    source = {key: value for key, value in manifest["source"].items() if key != "name"}
+    return events, {**manifest, "source": source}
+
+
+@given(strategies.sessions())
+def test_property_the_source_makes_no_difference(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "drawn.jsonl"
+    path.write_bytes(data)
+    expected = without_name(parse(data))
+    assert without_name(parse(io.BytesIO(data))) == expected
+    assert without_name(parse(path)) == expected
+
+
+# More than twice what is worth a stretch of its own, so that the file is read in several.
+LARGE = 9 * 1024 * 1024
+
+
+def large_session(sessions: list[bytes], padding: int) -> bytes:
+    """The sessions again and again, their ids made distinct, with long lines of noise between them."""
+    pieces: list[bytes] = []
+    size = 0
+    for number, session in enumerate(itertools.cycle(sessions)):
+        body = session.removeprefix(b"\xef\xbb\xbf")
+        for name in (b'"u-', b'"side-', b'"toolu_agent_'):
+            body = body.replace(name, name + b"%d-" % number)
+        noise = strategies.as_the_client_writes({"type": NOISES[number % len(NOISES)], "data": "x" * padding})
+        pieces += [body, noise]
+        size += len(body) + len(noise) + 2
+        if size > LARGE:
+            return b"\n".join(pieces) + b"\n"
+    return b""
+
+
+NOISES = ["file-history-snapshot", "progress", "mode"]
+
+
+@settings(max_examples=8)
+@given(st.lists(strategies.sessions(), min_size=3, max_size=8), st.integers(60_000, 300_000), st.booleans())
+def test_property_large_files_read_in_stretches(
+    tmp_path_factory: pytest.TempPathFactory,
+    drawn: list[bytes],
+    padding: int,
+    include_subagents: bool,  # noqa: FBT001
+) -> None:
+    data = large_session(drawn, padding)
+    path = tmp_path_factory.getbasetemp() / "large.jsonl"
+    path.write_bytes(data)
+    product = parse(path, include_subagents=include_subagents)
+    assert_equal(product, naive.parse(data, include_subagents=include_subagents))
+    assert without_name(product) == without_name(parse(data, include_subagents=include_subagents))
 
 
 # ---------------------------------------------------------------- real transcripts

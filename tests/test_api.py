@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import array
+import base64
 import datetime
 import inspect
 import io
 import json
 import os
+import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +116,63 @@ def test_a_reader_may_give_little_at_a_time() -> None:
     assert len(retell_fast.parse(Drips()).events) == 6
 
 
+@pytest.mark.parametrize("kind", [bytearray, memoryview, lambda piece: array.array("B", piece)])
+def test_a_reader_may_give_anything_with_bytes_in_it(kind: Callable[[bytes], Any]) -> None:
+    class Gives:
+        def __init__(self) -> None:
+            self.file = io.BytesIO(SESSION)
+
+        def read(self, size: int, /) -> Any:
+            return kind(self.file.read(size))
+
+    assert len(retell_fast.parse(Gives()).events) == 6
+
+
+@pytest.mark.parametrize("given", ["text", 5, None])
+def test_a_reader_that_gives_no_bytes_is_a_type_error(given: object) -> None:
+    class Gives:
+        def read(self, _size: int, /) -> Any:
+            return given
+
+    with pytest.raises(TypeError, match="binary mode"):
+        retell_fast.parse(Gives())
+
+
+def test_bytes_come_in_several_kinds() -> None:
+    expected = [event.to_dict() for event in retell_fast.parse(SESSION).events]
+    for source in (bytearray(SESSION), memoryview(SESSION), memoryview(SESSION[::-1])[::-1]):
+        assert [event.to_dict() for event in retell_fast.parse(source).events] == expected
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_path_need_not_be_text(claude_home: Path) -> None:
+    path = os.fsencode(claude_home / "projects" / "-home-you-boats") + b"/s\xe9ance.jsonl"
+    Path(os.fsdecode(path)).write_bytes(SESSION)
+    for source in (os.fsdecode(path), Path(os.fsdecode(path))):
+        assert len(retell_fast.parse(source).events) == 6
+    with pytest.raises(FileNotFoundError) as missing:
+        retell_fast.parse(os.fsdecode(path) + "x")
+    assert os.fsencode(missing.value.filename) == path + b"x"
+    (preview,) = (each for each in retell_fast.discover() if each.session_id != "aaaabbbb-cccc")
+    assert os.fsencode(preview.path) == path
+    assert len(retell_fast.parse(preview.path).events) == 6
+
+
+def test_a_folder_called_like_an_id_is_not_in_the_way(
+    claude_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert claude_home.exists()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "aaaa").mkdir()
+    (tmp_path / "bbbb").mkdir()
+    assert len(retell_fast.parse("aaaa").events) == 6
+    for folder in ("bbbb", f"aaaa{os.sep}"):
+        with pytest.raises(IsADirectoryError):
+            retell_fast.parse(folder)
+    (tmp_path / "aaaabbbb-cccc").write_bytes(SESSION + line("user", "thanks", 7))
+    assert len(retell_fast.parse("aaaabbbb-cccc").events) == 7
+
+
 def test_what_a_reader_raises_comes_out() -> None:
     class Breaks:
         def read(self, _size: int, /) -> bytes:
@@ -153,6 +213,17 @@ def test_events_are_a_sequence() -> None:
     for beyond in (6, -7):
         with pytest.raises(IndexError):
             events[beyond]
+
+
+def test_only_integers_and_slices_are_positions() -> None:
+    events = retell_fast.parse(SESSION).events
+    for key in ("x", 1.0, None):
+        with pytest.raises(TypeError, match="events indices must be integers or slices"):
+            events[key]  # type: ignore[call-overload]
+    for huge in (10**30, -(10**30), sys.maxsize, -sys.maxsize - 1):
+        with pytest.raises(IndexError):
+            events[huge]
+    assert events[True] == events[1]
 
 
 def test_an_event_has_all_its_fields() -> None:
@@ -211,6 +282,27 @@ def test_write_gives_what_the_objects_say(tmp_path: Path) -> None:
     assert sorted(conversation.assets) == sorted(path.name for path in (out / "assets").glob("*"))
     shown = {shot.filename for event in conversation.events for shot in event.screenshots}
     assert shown <= set(conversation.assets)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell the files apart")
+def test_no_two_assets_have_the_same_name(tmp_path: Path) -> None:
+    (tmp_path / "s.jsonl").write_bytes(SESSION)
+    agents = tmp_path / "s" / "subagents"
+    agents.mkdir(parents=True)
+    ids = ("a1", "A1", "a.b", "a b", "x" * 200, "x" * 201)
+    for number, agent in enumerate(ids):
+        image = base64.b64encode(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes([number] * 100)).decode()
+        source = {"type": "base64", "media_type": "image/png", "data": image}
+        content = [{"type": "text", "text": "look"}, {"type": "image", "source": source}]
+        said = line("user", content, number, isSidechain=True, agentId=agent)
+        (agents / f"agent-{agent}.jsonl").write_bytes(said)
+    conversation = retell_fast.parse(tmp_path / "s.jsonl", include_subagents=True)
+    assert len({name.lower() for name in conversation.assets}) == len(ids)
+    assert max(map(len, conversation.assets)) < 70
+    conversation.write(tmp_path / "out")
+    assert sorted(path.name for path in (tmp_path / "out" / "assets").iterdir()) == sorted(
+        conversation.assets
+    )
 
 
 def test_two_runs_differ_in_nothing_but_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,6 +369,32 @@ def test_errors_of_the_system_stay_what_they_are(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_text() == "mine"
 
 
+def test_damaged_compression_is_said_to_be_that(tmp_path: Path) -> None:
+    # A frame that begins, with a raw block of 16 bytes of which only 4 are there (RFC 8878).
+    cut = b"\x28\xb5\x2f\xfd\x00\x58" + (16 << 3).to_bytes(3, "little") + SESSION[:4]
+    # A block of the reserved kind.
+    spoilt = b"\x28\xb5\x2f\xfd\x00\x58" + (16 << 3 | 3 << 1).to_bytes(3, "little") + SESSION[:16]
+    for data in (cut, spoilt):
+        (tmp_path / "session.jsonl.zst").write_bytes(data)
+        for source in (tmp_path / "session.jsonl.zst", data, io.BytesIO(data)):
+            with pytest.raises(OSError, match="damaged zstd data: ") as damaged:
+                retell_fast.parse(source)
+            assert "zstd -d" in damaged.value.hint  # type: ignore[attr-defined]
+
+
+def test_files_of_others_are_not_replaced(tmp_path: Path) -> None:
+    conversation = retell_fast.parse(SESSION)
+    for name in ("events.json", "manifest.json"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / name).write_text("{}")
+        with pytest.raises(FileExistsError) as refused:
+            conversation.write(folder)
+        assert Path(refused.value.filename) == folder / name
+        assert [path.name for path in folder.iterdir()] == [name]
+        assert (folder / name).read_text() == "{}"
+
+
 @pytest.mark.parametrize("data", [b"", b"\n \n", b"\x89PNG\r\n\x1a\n\x00\x00", bytes(4096)])
 def test_what_is_no_transcript_is_invalid_input(data: bytes) -> None:
     with pytest.raises(retell_fast.InvalidInputError) as refused:
@@ -318,6 +436,7 @@ def test_progress_reports_bytes_and_may_stop_the_parse() -> None:
     reports: list[tuple[int, int | None]] = []
     with_progress = retell_fast.parse(data, progress=lambda done, total: reports.append((done, total)))
     assert len(with_progress.events) > 6
+    assert reports[-1] == (len(data), len(data))
     assert all(total == len(data) for _, total in reports)
     assert [done for done, _ in reports] == sorted(done for done, _ in reports)
 
@@ -325,9 +444,17 @@ def test_progress_reports_bytes_and_may_stop_the_parse() -> None:
         msg = "enough"
         raise StopIteration(msg)
 
-    if reports:
+    for stopped in (data, SESSION):
         with pytest.raises(StopIteration, match="enough"):
-            retell_fast.parse(data, progress=stop)
+            retell_fast.parse(stopped, progress=stop)
+
+
+def test_progress_has_to_be_callable() -> None:
+    with pytest.raises(TypeError, match="progress must be callable, not int"):
+        retell_fast.parse(SESSION, progress=5)  # type: ignore[arg-type]
+    reports: list[tuple[int, int | None]] = []
+    retell_fast.parse(SESSION, progress=lambda done, total: reports.append((done, total)))
+    assert reports == [(len(SESSION), len(SESSION))]
 
 
 def test_threads_may_parse_at_once() -> None:
@@ -399,6 +526,8 @@ def test_discover_lists_the_newest_first_and_narrows(claude_home: Path) -> None:
         assert ids(since=since) == ["train-2", "train-1"], since
     with pytest.raises(ValueError, match="yesteryear"):
         retell_fast.discover(since="yesteryear")
+    with pytest.raises(TypeError, match="since must be"):
+        retell_fast.discover(since=5)  # type: ignore[arg-type]
 
 
 def test_subagent_files_are_not_sessions(claude_home: Path) -> None:
@@ -407,3 +536,22 @@ def test_subagent_files_are_not_sessions(claude_home: Path) -> None:
     nested.mkdir(parents=True)
     (nested / "agent-5678.jsonl").write_bytes(SESSION)
     assert [preview.session_id for preview in retell_fast.discover()] == ["aaaabbbb-cccc"]
+
+
+def test_a_home_is_looked_into_one_level_deep(claude_home: Path, tmp_path: Path) -> None:
+    deeper = claude_home / "projects" / "-home-you-boats" / "aaaabbbb-cccc"
+    deeper.mkdir()
+    (deeper / "workflow.jsonl").write_bytes(SESSION)
+    (claude_home / "stray.jsonl").write_bytes(SESSION)
+    assert [preview.session_id for preview in retell_fast.discover()] == ["aaaabbbb-cccc"]
+    assert [preview.session_id for preview in retell_fast.discover(claude_home)] == ["aaaabbbb-cccc"]
+    (tmp_path / "any" / "thing" / "tool-results").mkdir(parents=True)
+    (tmp_path / "any" / "thing" / "boat.jsonl").write_bytes(SESSION)
+    (tmp_path / "any" / "thing" / "tool-results" / "leak.jsonl").write_bytes(SESSION)
+    assert [preview.session_id for preview in retell_fast.discover(tmp_path / "any")] == ["boat"]
+
+
+def test_a_home_without_projects_holds_no_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "stray.jsonl").write_bytes(SESSION)
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    assert retell_fast.discover() == []

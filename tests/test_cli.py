@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import itertools
 import json
 import os
@@ -248,7 +249,12 @@ def test_help_goes_to_standard_output(terminal: Terminal, words: list[str]) -> N
         (["preview", "0"], "0"),
         (["preview", "many"], "many"),
         (["preview", "--sort", "colour"], "colour"),
-        (["preview", "--since", "yesteryear"], "yesteryear"),
+        (
+            ["preview", "--since", "yesterday"],
+            r"argument --since: not a date: 'yesterday' \(say 2026-02-10 or 2026-02-10T09:00\)$",
+        ),
+        (["parse", str(DEMO), "-o", ""], "--output-dir: the name of the folder is empty"),
+        (["parse", str(DEMO), "--output-dir="], "--output-dir: the name of the folder is empty"),
     ],
 )
 def test_wrong_usage_is_status_2(terminal: Terminal, words: list[str], says: str) -> None:
@@ -396,6 +402,15 @@ def test_a_secret_is_pointed_at_and_not_shown(terminal: Terminal) -> None:
     assert secret[4:] not in run.err
 
 
+def test_a_secret_outside_the_events_is_pointed_at(terminal: Terminal) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    titled = {"type": "custom-title", "customTitle": f"use {secret}", "sessionId": "11112222-aaaa"}
+    run = terminal.run("parse", terminal.session("aaaa", [*CONVERSATION, titled]), "-o", "out")
+    (warning,) = run.lines("warning: ")
+    assert warning.endswith("the first in title: ghp_… (40 characters)")
+    assert secret[4:] not in run.err
+
+
 # ---------------------------------------------------------------- bad input
 
 
@@ -421,6 +436,14 @@ def test_ambiguous_beginning(terminal: Terminal) -> None:
 def test_a_folder(terminal: Terminal) -> None:
     (terminal.folder / "sessions").mkdir()
     assert_fails(terminal.run("parse", "./sessions"), "sessions")
+
+
+def test_damaged_compression(terminal: Terminal) -> None:
+    # A frame that begins, with a raw block of 16 bytes of which only 4 are there (RFC 8878).
+    (terminal.folder / "cut.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd\x00\x58\x80\x00\x00abcd")
+    run = terminal.run("parse", "cut.jsonl.zst")
+    assert_fails(run, r"cut\.jsonl\.zst: damaged zstd data: ")
+    assert "zstd -d" in run.lines("hint: ")[0]
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n  \n"])
@@ -471,6 +494,41 @@ def test_output_is_a_file(terminal: Terminal) -> None:
     (terminal.folder / "out").write_text("mine")
     assert_fails(terminal.run("parse", terminal.session("aaaa"), "-o", "out"), "file in the way: out")
     assert (terminal.folder / "out").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["events.json", "manifest.json"])
+def test_output_holds_files_of_others(terminal: Terminal, name: str) -> None:
+    (terminal.folder / "out").mkdir()
+    (terminal.folder / "out" / name).write_text("[]")
+    run = terminal.run("parse", terminal.session("aaaa"), "-o", "out")
+    assert_fails(run, f"there is a file in the way: out.{re.escape(name)}$")
+    assert "--output-dir" in run.lines("hint: ")[0]
+    assert [path.name for path in (terminal.folder / "out").iterdir()] == [name]
+    assert (terminal.folder / "out" / name).read_text() == "[]"
+
+
+@NOT_ON_WINDOWS
+def test_a_failure_to_write_says_nothing_of_the_input(terminal: Terminal) -> None:
+    session = terminal.session("aaaa")
+    (terminal.folder / "nowhere").symlink_to(terminal.folder / "gone" / "out")
+    for output, says in (("nowhere", "file in the way: nowhere"), ("n" * 300, "cannot write nnn")):
+        run = terminal.run("parse", session, "-o", output)
+        assert_fails(run, says)
+        assert run.lines("hint: ") == ["hint: choose another folder with --output-dir DIR"]
+
+
+@NOT_ON_WINDOWS
+def test_the_temporary_folder_is_named(terminal: Terminal) -> None:
+    header = b"\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89"
+    image = base64.b64encode(b"\x89PNG\r\n\x1a\n" + header + bytes(5_000_000)).decode()
+    source = {"type": "base64", "media_type": "image/png", "data": image}
+    shown = entry("user", "", 5)
+    shown["message"]["content"] = [{"type": "image", "source": source}, {"type": "text", "text": "look"}]
+    session = terminal.session("aaaa", [*CONVERSATION, shown])
+    terminal.environment["TMPDIR"] = str(terminal.folder / "gone")
+    run = terminal.run("parse", session)
+    assert_fails(run, "the temporary folder .*gone")
+    assert "TMPDIR" in run.lines("hint: ")[0]
 
 
 def test_output_is_below_a_file(terminal: Terminal) -> None:

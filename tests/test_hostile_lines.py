@@ -105,6 +105,10 @@ IN_WORDS = HALF.partition(b"finished")[0] + b"so,"
 IN_A_LIST = b'{"type":"user","message":{"content":['
 AT_A_VALUE = b'{"type":"user","message":'
 IN_NOISE = b'{"type":"mode","mode":'
+AT_A_LISTING = b'{"type":"attachment","attachment":'
+BEHIND_A_BLOCK = b'{"message":{"content":[{"type":"text","text":"x"}'
+BEHIND_A_TURN = b'{"uuid":"u","data":{"message":{"type":"user","message":{"role":"user","content":"nested"}}'
+BEHIND_BLOCKS = BEHIND_A_BLOCK + b'],"stop_reason":'
 ENDLESS = b'{"type":"user","x":' + b"[" * DEPTH
 
 CASES = [
@@ -182,7 +186,38 @@ CASES = [
         ["}}, {"],
         [("truncated_record", b'{"type":"progress","data":{"text":"not', True)],
     ),
+    Case(
+        "two records glued to one that was cut after a colon",
+        AT_A_VALUE + HI + b"\0 " + user("ho"),
+        ["hi", "ho"],
+        [("truncated_record", AT_A_VALUE, True), ("joined_records", user("ho"), True)],
+    ),
+    Case(
+        "two records glued to noise that was cut after a colon",
+        IN_NOISE + HI + user("ho"),
+        ["hi", "ho"],
+        [("truncated_record", IN_NOISE, True), ("joined_records", user("ho"), True)],
+    ),
+    Case(
+        "noise cut at its second type", AT_A_LISTING + HI, ["hi"], [("truncated_record", AT_A_LISTING, True)]
+    ),
+    Case(
+        "NULs and half a record",
+        b"\0" + HALF,
+        [],
+        [("nul_bytes", b"\0", False), ("invalid_json", HALF, False)],
+    ),
+    Case("half a record glued to noise", HALF + NOISE, [], [("truncated_record", HALF, True)]),
+    Case(
+        "a joined record that was cut, with words glued to it",
+        HI + HALF + user("ho"),
+        ["hi", "ho"],
+        [("joined_records", HALF, True), ("truncated_record", HALF, True)],
+    ),
     # -- no JSON, no object
+    Case("cut behind a nested block", BEHIND_A_BLOCK, [], [("invalid_json", BEHIND_A_BLOCK, False)]),
+    Case("cut behind a nested turn", BEHIND_A_TURN, [], [("invalid_json", BEHIND_A_TURN, False)]),
+    Case("cut behind the blocks", BEHIND_BLOCKS, [], [("invalid_json", BEHIND_BLOCKS, False)]),
     Case("half a record on a line of its own", HALF, [], [("invalid_json", HALF, False)]),
     Case("half a snapshot is noise all the same", HALF_NOISE),
     Case("rubbish", b"odd", [], [("invalid_json", b"odd", False)]),
@@ -320,12 +355,9 @@ BEFORE, BEHIND = user("before", "n"), user("behind", "n")
 
 def reported(data: bytes, manifest: Json) -> list[tuple[str, bytes, bool]]:
     """The damage, with the damaged bytes in place of their offset and length."""
-    found = sorted(
-        manifest["damaged_lines"], key=lambda damage: (damage["offset"], damage["reason"] != "joined_records")
-    )
     return [
         (damage["reason"], data[damage["offset"] : damage["offset"] + damage["length"]], damage["recovered"])
-        for damage in found
+        for damage in manifest["damaged_lines"]
     ]
 
 
@@ -363,9 +395,30 @@ ENDINGS = [
     Ending("half a snapshot", HALF_NOISE, tail=HALF_NOISE),
     Ending("a whole snapshot", NOISE, entries={"file-history-snapshot": 1}),
     Ending("a brace", b"{", tail=b"{"),
-    Ending("no JSON", b"odd", tail=b"odd"),
+    Ending("no JSON", b"odd", damage=[("invalid_json", b"odd", False)]),
     Ending("a record and half a record", HI + HALF, ["hi"], HALF, [("joined_records", HALF, True)]),
     Ending("half a record and a record", HALF + HI, ["hi"], None, [("truncated_record", HALF, True)]),
+    Ending(
+        "half a snapshot and a record",
+        HALF_NOISE + HI,
+        ["hi"],
+        damage=[("truncated_record", HALF_NOISE, True)],
+        entries={"file-history-snapshot": 1},
+    ),
+    Ending(
+        "a whole snapshot and half a record",
+        NOISE + HALF,
+        tail=HALF,
+        damage=[("joined_records", HALF, True)],
+        entries={"file-history-snapshot": 1},
+    ),
+    Ending(
+        "a whole snapshot and the beginning of a record",
+        NOISE + HALF[:5],
+        tail=HALF[:5],
+        damage=[("joined_records", HALF[:5], True)],
+        entries={"file-history-snapshot": 1},
+    ),
     Ending("NULs", b"\0\0\0", damage=[("nul_bytes", b"\0\0\0", False)]),
     Ending("a record and NULs", HI + b"\0", ["hi"], damage=[("nul_bytes", b"\0", True)]),
     Ending("blanks", b"  \r"),

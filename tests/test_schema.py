@@ -187,6 +187,54 @@ def test_events_as_they_should_not_be(event: dict[str, Any]) -> None:
     assert not EVENTS.is_valid([event])
 
 
+def test_secrets_are_found_in_every_field(tmp_path: Path) -> None:
+    def secret(number: int) -> str:
+        return f"ghp_{number:02}" + "a1B2c3D4" * 5
+
+    call = {"description": secret(3), "prompt": secret(4), "subagent_type": "Explore"}
+    lines: list[dict[str, Any]] = [
+        {"type": "user", "message": {"role": "user", "content": secret(1)}},
+        {
+            "type": "assistant",
+            "message": {
+                "role": "assistant",
+                "id": "m",
+                "content": [
+                    {"type": "thinking", "thinking": secret(2)},
+                    {"type": "tool_use", "id": "t", "name": "Task", "input": call},
+                ],
+            },
+        },
+        {"type": "custom-title", "customTitle": secret(5)},
+        {"type": "last-prompt", "lastPrompt": secret(6)},
+        {"type": "summary", "summary": secret(7), "leafUuid": "u"},
+    ]
+    for number, line in enumerate(lines):
+        line |= {"uuid": f"u{number}", "sessionId": "s", "timestamp": f"2026-02-10T09:14:0{number}.000Z"}
+    path = tmp_path / "s.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    agents = tmp_path / "s" / "subagents"
+    agents.mkdir(parents=True)
+    said = {"role": "assistant", "id": "n", "content": [{"type": "text", "text": secret(8)}]}
+    bridge = {**lines[1], "isSidechain": True, "agentId": "acompact-1", "message": said, "uuid": "v"}
+    (agents / "agent-acompact-1.jsonl").write_text(f"{json.dumps(bridge)}\n", encoding="utf-8")
+
+    _, manifest = written(path, tmp_path / "out", include_subagents=False)
+    MANIFEST.validate(manifest)
+    found = {(each["field"], each["event"], each["line"]) for each in manifest["pii_warnings"]}
+    assert found == {
+        ("says", 0, 1),
+        ("thinks", 1, 2),
+        ("subagent_refs.description", 1, 2),
+        ("subagent_refs.prompt", 1, 2),
+        ("title", None, None),
+        ("last_prompt", None, None),
+        ("summaries", None, None),
+        ("chapter_bridges", None, None),
+    }
+    assert {each["preview"] for each in manifest["pii_warnings"]} == {"ghp_… (46 characters)"}
+
+
 def test_the_manifest_refuses_what_it_does_not_describe() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", retell_fast.RetellWarning)

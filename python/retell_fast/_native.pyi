@@ -33,10 +33,10 @@ __version__: str
 class _Readable(Protocol):
     """Anything that gives bytes: an open binary file, a socket file, a decompressor."""
 
-    def read(self, size: int, /) -> bytes: ...
+    def read(self, size: int, /) -> bytes | bytearray | memoryview: ...
 
 def parse(
-    source: str | os.PathLike[str] | bytes | _Readable,
+    source: str | os.PathLike[str] | bytes | bytearray | memoryview | _Readable,
     *,
     agent: str | None = None,
     include_subagents: bool = False,
@@ -57,7 +57,8 @@ def parse(
         strict: raise `UnknownEntryTypeError` at an entry type this version does not know.
         allow_unknown: pass over unknown entry types without a warning; the manifest still counts them.
         progress: called about twenty times a second with the bytes read and the bytes there are (None when
-            that is not known, as for standard input). What it raises ends the parse and comes out here.
+            that is not known, as for standard input), and once at the end with all of them twice. What it
+            raises ends the parse and comes out here.
 
     Returns:
         The conversation: its events, its manifest, and `write` to store both.
@@ -68,7 +69,9 @@ def parse(
         InvalidInputError: the input is no transcript: it is empty, or not text.
         NoConversationError: there are entries, but nobody says anything in them.
         UnknownEntryTypeError: with `strict`, an entry type is not known.
-        FileNotFoundError, IsADirectoryError, PermissionError, OSError: the system could not read the file.
+        FileNotFoundError, IsADirectoryError, PermissionError, OSError: the system could not read the file, or
+            it is compressed and damaged.
+        TypeError: `source` is nothing that can be read, or `progress` cannot be called.
         ValueError: no such agent, or `strict` and `allow_unknown` together.
 
     Warns:
@@ -87,14 +90,16 @@ def discover(
 
     Args:
         root: a Claude home (the folder that holds `projects/`), a `projects` folder, or any folder with
-            `*.jsonl` files below it. None stands for `$CLAUDE_CONFIG_DIR` (a comma list) or `~/.claude`.
+            `*.jsonl` files in it or up to four folders below it. None stands for `$CLAUDE_CONFIG_DIR` (a
+            comma list) or `~/.claude`.
         limit: give at most this many. None gives all.
         project: only sessions whose project path contains this text.
         since: only sessions changed on this day or later, as an ISO 8601 date or time.
 
     Raises:
         FileNotFoundError, PermissionError, OSError: the system could not read the folder.
-        ValueError: `since` is not a date, or `limit` is negative.
+        TypeError: `since` is neither a date nor text.
+        ValueError: the text of `since` is not a date, or `limit` is negative.
     """
 
 @final
@@ -131,7 +136,8 @@ class Conversation:
             directory: the folder to write into.
 
         Raises:
-            FileExistsError, NotADirectoryError: there is a file in the way.
+            FileExistsError, NotADirectoryError: there is a file in the way, such as an events.json that no
+                former run wrote.
             PermissionError, OSError: the system could not write; `filename` tells what.
         """
 

@@ -91,7 +91,11 @@ def _add_parse(commands: argparse._SubParsersAction[_Parser]) -> None:
         help="a session file (.zst too), - for standard input, or a session id or its beginning",
     )
     parser.add_argument(
-        "-o", "--output-dir", metavar="DIR", help="where to write (default: retell-<first 8 of the id>)"
+        "-o",
+        "--output-dir",
+        metavar="DIR",
+        type=_folder,
+        help="where to write (default: retell-<first 8 of the id>)",
     )
     parser.add_argument(
         "--include-subagents",
@@ -132,7 +136,10 @@ def _add_preview(commands: argparse._SubParsersAction[_Parser]) -> None:
     parser.add_argument("--json", dest="as_json", action="store_true", help="print a JSON array")
     parser.add_argument("--project", metavar="TEXT", help="only sessions whose project path contains TEXT")
     parser.add_argument(
-        "--since", metavar="DATE", help="only sessions changed on DATE or later, such as 2026-02-10"
+        "--since",
+        metavar="DATE",
+        type=_date,
+        help="only sessions changed on DATE or later, such as 2026-02-10",
     )
     parser.add_argument(
         "--sort",
@@ -140,6 +147,25 @@ def _add_preview(commands: argparse._SubParsersAction[_Parser]) -> None:
         default="date",
         help="which come first: the newest (default), or of all sessions the best or the largest",
     )
+
+
+def _folder(word: str) -> str:
+    if not word:
+        msg = "the name of the folder is empty"
+        raise argparse.ArgumentTypeError(msg)
+    return word
+
+
+def _date(word: str) -> str:
+    from datetime import datetime
+
+    try:
+        # As `retell_fast.discover` reads it. Python 3.10 does not read the Z.
+        datetime.fromisoformat(word.replace("Z", "+00:00")).timestamp()
+    except (ValueError, OverflowError, OSError):
+        msg = f"not a date: {word!r} (say 2026-02-10 or 2026-02-10T09:00)"
+        raise argparse.ArgumentTypeError(msg) from None
+    return word
 
 
 def _positive(word: str) -> int:

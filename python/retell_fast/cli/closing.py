@@ -85,9 +85,13 @@ def _unknown(manifest: dict[str, Any]) -> list[str]:
     by_count = sorted(manifest["unknown_entries"].items(), key=lambda each: (-each[1]["count"], each[0]))
     return [
         f"unknown entry type {name} ({counted(seen['count'], 'entry', 'entries')}, "
-        f"first on line {seen['first_line']}) was passed over"
+        f"first on line {seen['first_line']}{_in_file(seen)}) was passed over"
         for name, seen in by_count
     ]
+
+
+def _in_file(place: dict[str, Any]) -> str:
+    return f" of {place['file']}" if "file" in place else ""
 
 
 def _secrets(manifest: dict[str, Any]) -> list[str]:
@@ -95,7 +99,8 @@ def _secrets(manifest: dict[str, Any]) -> list[str]:
     if not secrets:
         return []
     first = secrets[0]
-    place = f"{first['field']} of event {first['event']}: {first['preview']}"
+    of_event = "" if first["event"] is None else f" of event {first['event']}"
+    place = f"{first['field']}{of_event}: {first['preview']}"
     return [f"{counted(len(secrets), 'possible secret')} in the text, see pii_warnings; the first in {place}"]
 
 

@@ -14,6 +14,10 @@ from .messages import fail, prepare_streams, say
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) if os.name == "posix" else (errno.ENOSPC, errno.EFBIG)
 
 
+class WritingError(OSError):
+    """The system could not write the result; every other `OSError` is about what is read."""
+
+
 def say_why(error: BaseException) -> int:
     """Says what ended the run and what to do about it, and gives the exit status."""
     _let_go_of_output()
@@ -28,6 +32,8 @@ def say_why(error: BaseException) -> int:
         return ExitStatus.WRONG_USAGE
     if isinstance(error, retell_fast.RetellError):
         fail(str(error), error.hint)
+    elif isinstance(error, WritingError):
+        fail(*_explain_writing(error))
     elif isinstance(error, OSError):
         fail(*_explain_system(error))
     return ExitStatus.COULD_NOT
@@ -45,9 +51,11 @@ def _let_go_of_output() -> None:
 
 def _explain_system(error: OSError) -> tuple[str, str | None]:
     what = str(error.filename) if error.filename is not None else "standard output"
+    if error.filename is not None and what == os.environ.get("TMPDIR", "/tmp"):  # noqa: S108  # nothing is made there
+        return f"the temporary folder {what} cannot be used: {_reason(error)}", "name another with TMPDIR=DIR"
     if error.errno in _NO_ROOM:
         return f"no room to write {what}", "free some space, or choose another place to write to"
-    if isinstance(error, FileNotFoundError):
+    if isinstance(error, (FileNotFoundError, NotADirectoryError)):
         return (
             f"there is no file {what}",
             "check the path, or list the sessions there are: retell-fast preview",
@@ -59,7 +67,18 @@ def _explain_system(error: OSError) -> tuple[str, str | None]:
             f"{what} is a folder",
             "name a session file in it, or list the sessions there are: retell-fast preview",
         )
-    if isinstance(error, (NotADirectoryError, FileExistsError)):
-        return f"there is a file in the way: {what}", "choose another folder with --output-dir DIR"
-    reason = os.strerror(error.errno).lower() if error.errno else str(error).lower()
-    return f"{what}: {reason}", None
+    return f"{what}: {_reason(error)}", getattr(error, "hint", None)
+
+
+def _explain_writing(error: WritingError) -> tuple[str, str]:
+    another = "choose another folder with --output-dir DIR"
+    if error.errno in _NO_ROOM:
+        return f"no room to write {error.filename}", f"free some space, or {another}"
+    if error.errno in (errno.EEXIST, errno.ENOTDIR):
+        return f"there is a file in the way: {error.filename}", another
+    return f"cannot write {error.filename}: {_reason(error)}", another
+
+
+def _reason(error: OSError) -> str:
+    """Says what went wrong without the number and the name of the file."""
+    return (error.strerror or str(error)).lower()

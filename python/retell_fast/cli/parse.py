@@ -46,7 +46,7 @@ def run(
     began = time.monotonic()
     if output_dir is not None and os.path.exists(output_dir) and not os.path.isdir(output_dir):
         # Said before the work rather than after it.
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), output_dir)
+        raise _while_writing(NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), output_dir))
     bar = _bar(session) if sys.stderr.isatty() and not quiet else None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -64,7 +64,10 @@ def run(
                 bar.close()
     manifest = conversation.manifest
     directory = output_dir or default_directory(manifest["conversation_id"])
-    conversation.write(directory)
+    try:
+        conversation.write(directory)
+    except OSError as error:
+        raise _while_writing(error) from error
 
     found = [str(each.message) for each in caught if not issubclass(each.category, _SAID_FROM_MANIFEST)]
     found += findings(manifest, allow_unknown=allow_unknown)
@@ -88,6 +91,12 @@ def default_directory(conversation_id: str) -> str:
         for letter in conversation_id[:8]
     )
     return f"retell-{''.join(harmless) or 'session'}"
+
+
+def _while_writing(error: OSError) -> OSError:
+    from .failures import WritingError
+
+    return WritingError(error.errno, error.strerror, error.filename)
 
 
 def _bar(session: str) -> Bar:

@@ -20,7 +20,7 @@ _WITH_VALUE = {"--output-dir": "output_dir", "-o": "output_dir", "--agent": "age
 def read_plain(words: Sequence[str]) -> dict[str, Any] | None:
     """Gives what the words ask for, as `read_arguments` does, without what they leave at its default.
 
-    None stands for everything that is not plain: other commands, --help, mistakes, `-oDIR`, `--agent=NAME`.
+    None stands for all that is not plain: other commands, --help, mistakes, `-oDIR`, `--agent=NAME`, `-o ""`.
     `read_arguments` knows all of it, and the options above too: both are changed together.
     """
     if not words or words[0] != "parse":
@@ -32,7 +32,7 @@ def read_plain(words: Sequence[str]) -> dict[str, Any] | None:
             given[_SWITCHES[word]] = True
         elif word in _WITH_VALUE:
             value = next(rest, "-")
-            if value.startswith("-"):
+            if not value or value.startswith("-"):
                 return None
             given[_WITH_VALUE[word]] = value
         elif "session" not in given and (word == "-" or not word.startswith("-")):

@@ -1,21 +1,25 @@
 //! A finished conversation: every event in its place, everything linked, and the manifest that describes it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
 use crate::entry::{Damage, Place};
 use crate::event::{Event, ImageId, PullRequest, Role, SubagentRef};
 use crate::images::ImageStore;
-use crate::secrets::find_secrets;
+use crate::secrets::{Finding, find_secrets};
 use crate::story::LostImage;
 use crate::subagents::{ChapterBridge, Subagent, UnreadableFile, inline_events};
 use crate::transcript::{MOST_DAMAGE_LISTED, Transcript, TypeCount, UnknownType};
 
 /// The version of the shape of both files; raised when a field changes its meaning or goes away.
 pub const SCHEMA_VERSION: u32 = 1;
+
+/// What the manifest says it was made by.
+pub(crate) const PROGRAM: &str = "retell-fast";
 
 /// How tokens are estimated, as the manifest says it.
 const ESTIMATION_METHOD: &str = "utf8_bytes / 4";
@@ -83,7 +87,7 @@ pub struct Manifest {
     /// Entries by type.
     pub entries: BTreeMap<String, TypeCount>,
     /// Entries of unknown types.
-    pub unknown_entries: BTreeMap<String, UnknownType>,
+    pub unknown_entries: BTreeMap<String, UnknownEntries>,
     /// Entries dropped because their id had been seen.
     pub duplicates_dropped: u64,
     /// Entries that the client wrote in the assistant's name.
@@ -155,19 +159,30 @@ pub struct UnlinkedSubagent {
 /// Something that looks like a secret.
 #[derive(Debug, Serialize)]
 pub struct SecretWarning {
-    /// Index of the event.
-    pub event: usize,
-    /// The field of the event.
+    /// Index of the event; `None` when it stands in the manifest itself.
+    pub event: Option<usize>,
+    /// The field of the event or of the manifest.
     pub field: &'static str,
     /// Which rule found it.
     pub rule: &'static str,
     /// The line that the event's record stands on.
-    pub line: u64,
+    pub line: Option<u64>,
     /// Its public beginning and its length.
     pub preview: String,
     /// The subagent whose event it is; absent for the main story.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subagent: Option<String>,
+}
+
+/// Entries of a type that is in no table, and the agent file that the first stands in if it is not the session's own.
+#[derive(Debug, Serialize)]
+pub struct UnknownEntries {
+    /// How many, and where the first stands.
+    #[serde(flatten)]
+    pub unknown: UnknownType,
+    /// The agent file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
 }
 
 /// A damaged piece, and the agent file that it stands in if it is not the session's own.
@@ -270,6 +285,16 @@ impl Conversation {
                 });
             }
         }
+        let title = transcript.facts.title().map(str::to_owned);
+        let facts = &transcript.facts;
+        let in_manifest = (title.iter().map(|title| ("title", title)))
+            .chain(facts.last_prompt.iter().map(|prompt| ("last_prompt", prompt)))
+            .chain(facts.summaries.list.iter().map(|summary| ("summaries", summary)))
+            .chain(bridges.iter().map(|bridge| ("chapter_bridges", &bridge.text)));
+        for (field, text) in in_manifest {
+            let found = find_secrets(text).into_iter();
+            pii_warnings.extend(found.map(|finding| SecretWarning::of(finding, field, None, None)));
+        }
         let damage = Damages::of(&mut transcript, &mut subagents);
         let stem = path.and_then(crate::subagents::session_stem);
         let manifest = Manifest {
@@ -278,7 +303,7 @@ impl Conversation {
             agent,
             project_encoded: path.and_then(project_encoded),
             project_path: transcript.project_path.take(),
-            title: transcript.facts.title().map(str::to_owned),
+            title,
             sessions: transcript.session_ids.list.len(),
             session_ids: transcript.session_ids.list,
             total_events: main.events.len(),
@@ -319,7 +344,7 @@ impl Conversation {
             leaf_uuid: transcript.facts.leaf_uuid,
             versions: transcript.versions.list,
             parsed_at: parsed_at(),
-            parser: Parser { name: "retell-fast", version: env!("CARGO_PKG_VERSION") },
+            parser: Parser { name: PROGRAM, version: env!("CARGO_PKG_VERSION") },
         };
         Self { events: main.events, manifest, assets: assets.names, images: Mutex::new(store) }
     }
@@ -373,18 +398,29 @@ fn parsed_at() -> String {
 struct Assets {
     names: Vec<(String, ImageId)>,
     name_of: HashMap<ImageId, usize>,
+    /// In small letters: some file systems do not tell them from capitals.
+    taken: HashSet<String>,
 }
+
+/// The longest part of an asset's name that tells whose it is.
+const LONGEST_OWNER: usize = 40;
 
 impl Assets {
     fn name(&mut self, events: &mut [Event], agent: &str, store: &ImageStore) {
-        let owner = if agent.is_empty() { String::new() } else { format!("{}-", file_name_part(agent)) };
+        let owner = if agent.is_empty() { String::new() } else { format!("{}-", owner_part(agent)) };
         for event in events {
             let mut own = 0;
             for screenshot in &mut event.screenshots {
                 let format = store.format(screenshot.image);
                 let at = *self.name_of.entry(screenshot.image).or_insert_with(|| {
-                    let name = format!("screenshot-{owner}{:03}-{own}.{}", event.index, format.extension);
-                    own += 1;
+                    let name = loop {
+                        let name = format!("screenshot-{owner}{:03}-{own}.{}", event.index, format.extension);
+                        own += 1;
+                        // Two agents' ids may be the same but for what a file name must not hold.
+                        if self.taken.insert(name.to_ascii_lowercase()) {
+                            break name;
+                        }
+                    };
                     self.names.push((name, screenshot.image));
                     self.names.len() - 1
                 });
@@ -395,6 +431,18 @@ impl Assets {
     }
 }
 
+/// An agent's id as part of a file name: what is too long is cut, and its digest tells it from others that begin so.
+fn owner_part(agent: &str) -> String {
+    let mut part = file_name_part(agent);
+    if part.len() > LONGEST_OWNER {
+        let digest = Sha256::digest(agent.as_bytes());
+        let digest = digest.iter().take(4).fold(0, |number: u32, byte| number << 8 | u32::from(*byte));
+        part.truncate(LONGEST_OWNER - "-01234567".len());
+        part = format!("{part}-{digest:08x}");
+    }
+    part
+}
+
 /// `text` with everything that a file name must not hold turned into `_`.
 #[must_use]
 pub fn file_name_part(text: &str) -> String {
@@ -402,22 +450,30 @@ pub fn file_name_part(text: &str) -> String {
     text.chars().map(safe).collect()
 }
 
+impl SecretWarning {
+    fn of(finding: Finding, field: &'static str, event: Option<&Event>, subagent: Option<&str>) -> Self {
+        Self {
+            event: event.map(|event| event.index),
+            field,
+            rule: finding.rule,
+            line: event.map(|event| event.place.line),
+            preview: finding.preview,
+            subagent: subagent.map(str::to_owned),
+        }
+    }
+}
+
 fn secret_warnings(events: &[Event], subagent: Option<&str>, warnings: &mut Vec<SecretWarning>) {
     for event in events {
-        let prompts = event.subagent_refs.iter().map(|SubagentRef { prompt, .. }| ("subagent_refs.prompt", prompt));
+        let refs = event.subagent_refs.iter().flat_map(|SubagentRef { whole_prompt, description, .. }| {
+            [("subagent_refs.prompt", whole_prompt), ("subagent_refs.description", description)]
+        });
+        let screenshots = event.screenshots.iter().map(|shown| ("screenshots.description", &shown.description));
         let fields =
             [("says", &event.says), ("thinks", &event.thinks), ("continuation_summary", &event.continuation_summary)];
-        for (field, text) in fields.into_iter().chain(prompts) {
-            for finding in find_secrets(text) {
-                warnings.push(SecretWarning {
-                    event: event.index,
-                    field,
-                    rule: finding.rule,
-                    line: event.place.line,
-                    preview: finding.preview,
-                    subagent: subagent.map(str::to_owned),
-                });
-            }
+        for (field, text) in fields.into_iter().chain(screenshots).chain(refs) {
+            let found = find_secrets(text).into_iter();
+            warnings.extend(found.map(|finding| SecretWarning::of(finding, field, Some(event), subagent)));
         }
     }
 }
@@ -426,7 +482,7 @@ fn secret_warnings(events: &[Event], subagent: Option<&str>, warnings: &mut Vec<
 struct Damages {
     listed: Vec<DamagedLine>,
     total: u64,
-    unknown: BTreeMap<String, UnknownType>,
+    unknown: BTreeMap<String, UnknownEntries>,
 }
 
 impl Damages {
@@ -446,7 +502,9 @@ impl Damages {
         let damage = std::mem::take(&mut transcript.damage).into_iter().take(room);
         self.listed.extend(damage.map(|damage| DamagedLine { damage, file: file.map(str::to_owned) }));
         for (name, unknown) in std::mem::take(&mut transcript.unknown) {
-            self.unknown.entry(name).and_modify(|known| known.count += unknown.count).or_insert(unknown);
+            let first = UnknownEntries { unknown, file: file.map(str::to_owned) };
+            let add = |known: &mut UnknownEntries| known.unknown.count += unknown.count;
+            self.unknown.entry(name).and_modify(add).or_insert(first);
         }
     }
 }
@@ -456,4 +514,18 @@ impl Damages {
 pub fn count_by_role(events: &[Event]) -> (usize, usize) {
     let human = events.iter().filter(|event| event.role == Role::User).count();
     (human, events.len() - human)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_ids_are_cut_and_still_told_apart() {
+        assert_eq!(owner_part("a0b1"), "a0b1");
+        assert_eq!(owner_part(&"x".repeat(40)), "x".repeat(40));
+        let (one, other) = (owner_part(&format!("{}1", "x".repeat(300))), owner_part(&format!("{}2", "x".repeat(300))));
+        assert_eq!((one.len(), other.len()), (40, 40));
+        assert_ne!(one, other);
+    }
 }

@@ -1,6 +1,7 @@
 //! Finding sessions: the agents' folders, a session by the beginning of its id, and previews of recent ones.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,15 +14,17 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Boundary, Event, Role};
 use crate::input::{LEAST_STRETCH, Source};
 use crate::parallel;
-use crate::subagents::{agent_id, session_stem};
+use crate::subagents::agent_id;
 use crate::transcript::{Reading, Transcript};
 
 /// Characters of first and last words that a preview shows.
 const WORDS: usize = 200;
 /// Sessions that an error about an ambiguous id lists.
 const MOST_LISTED: usize = 10;
-/// Folders below a folder of sessions that are looked into.
+/// How deep below a folder of sessions, other than an agent's home, is looked.
 const MOST_FOLDERS: usize = 4;
+/// Folders of one session's own, which hold none.
+const NO_SESSIONS: [&str; 2] = ["subagents", "tool-results"];
 
 /// A session's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,44 +52,55 @@ pub fn homes() -> Vec<PathBuf> {
     }
 }
 
-/// Every session file below `roots`, the one written last first. A root is an agent's home, its projects folder,
-/// or any folder of sessions. Subagents' files are not sessions, and empty files are only placeholders.
+/// Every session file of the agent's `homes`, the one written last first: `projects/*/<id>.jsonl` and nothing
+/// deeper. Subagents' files are not sessions, and empty files are only placeholders.
 #[must_use]
-pub fn session_files(roots: &[PathBuf]) -> Vec<SessionFile> {
+pub fn session_files(homes: &[PathBuf]) -> Vec<SessionFile> {
     let mut files = Vec::new();
     let mut seen = std::collections::HashSet::new();
-    for root in roots {
-        let projects = root.join("projects");
-        let folder = if projects.is_dir() { projects } else { root.clone() };
+    for home in homes {
         // Several homes may be links to one folder.
-        let Ok(folder) = fs::canonicalize(&folder) else { continue };
-        if seen.insert(folder.clone()) {
-            collect(&folder, 0, &mut files);
+        let Ok(projects) = fs::canonicalize(home.join("projects")) else { continue };
+        if seen.insert(projects.clone()) {
+            for folder in folders_in(&projects) {
+                collect(&folder, 0, &mut files);
+            }
         }
     }
+    newest_first(files)
+}
+
+/// Every session file of `root`: of an agent's home, or, when it is none, of whatever folder of sessions it is.
+fn session_files_below(root: &Path) -> Vec<SessionFile> {
+    if root.join("projects").is_dir() {
+        return session_files(&[root.to_owned()]);
+    }
+    let mut files = Vec::new();
+    collect(&fs::canonicalize(root).unwrap_or_else(|_| root.to_owned()), MOST_FOLDERS, &mut files);
+    newest_first(files)
+}
+
+fn newest_first(mut files: Vec<SessionFile>) -> Vec<SessionFile> {
     files.sort_by(|one, other| other.modified.cmp(&one.modified).then_with(|| one.path.cmp(&other.path)));
     files
 }
 
-fn collect(folder: &Path, level: usize, files: &mut Vec<SessionFile>) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let path = entry.path();
-        let Ok(kind) = entry.file_type() else { continue };
-        if kind.is_dir() {
-            // Below a session's own folder only its subagents' files lie.
-            if level < MOST_FOLDERS && entry.file_name() != "subagents" {
-                collect(&path, level + 1, files);
-            }
-            continue;
+fn folders_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()).collect()
+}
+
+/// Adds the session files in `folder`, and in the folders down to `levels` below it.
+fn collect(folder: &Path, levels: usize, files: &mut Vec<SessionFile>) {
+    if levels > 0 {
+        let is_of_a_session = |folder: &PathBuf| NO_SESSIONS.iter().any(|name| folder.ends_with(name));
+        for below in folders_in(folder).iter().filter(|below| !is_of_a_session(below)) {
+            collect(below, levels - 1, files);
         }
-        let name = entry.file_name();
-        let Some(text) = name.to_str() else { continue };
-        let is_session = (text.ends_with(".jsonl") || text.ends_with(".jsonl.zst"))
-            && !text.starts_with('.')
-            && text != "journal.jsonl"
-            && agent_id(&name).is_none();
-        let Some(id) = session_stem(&path).filter(|_| is_session).map(str::to_owned) else { continue };
+    }
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Some(id) = session_id(&entry.file_name()) else { continue };
+        let path = entry.path();
         // It may be gone by now.
         let Ok(metadata) = fs::metadata(&path) else { continue };
         if metadata.is_file() && metadata.len() > 0 {
@@ -96,14 +110,24 @@ fn collect(folder: &Path, level: usize, files: &mut Vec<SessionFile>) {
     }
 }
 
-/// The file that `text` names: itself, or the one session whose id begins with it.
+/// The id in a session file's name; `None` for every other file's. A name need not be UTF-8.
+fn session_id(name: &OsStr) -> Option<String> {
+    let name = name.to_string_lossy();
+    let is_other = name.starts_with('.') || name == "journal.jsonl" || agent_id(OsStr::new(&*name)).is_some();
+    let id = name.strip_suffix(".zst").unwrap_or(&name).strip_suffix(".jsonl")?;
+    (!is_other).then(|| id.to_owned())
+}
+
+/// The file that `text` names: itself, or the one session whose id begins with it. A folder that happens to be
+/// called like the beginning of an id is not in the way.
 ///
 /// # Errors
 /// [`ErrorKind::SessionNotFound`] and [`ErrorKind::AmbiguousSession`], with what is near or what matched.
 pub fn find_session(text: &str) -> Result<PathBuf> {
     let path = Path::new(text);
-    if path.exists()
-        || path.components().count() > 1
+    let is_folder = path.is_dir();
+    if (path.exists() && !is_folder)
+        || text.contains(std::path::is_separator)
         || text.is_empty()
         || text.ends_with(".jsonl")
         || text.ends_with(".zst")
@@ -115,6 +139,8 @@ pub fn find_session(text: &str) -> Result<PathBuf> {
     let matching: Vec<_> = files.iter().filter(|file| file.id.starts_with(text)).collect();
     match matching.as_slice() {
         [one] => Ok(one.path.clone()),
+        // Reading it will say that it is a folder.
+        [] if is_folder => Ok(path.to_owned()),
         [] => Err(not_found(text, &roots, &files)),
         // The same session may be copied under several projects; the one written last has the most in it.
         [newest, rest @ ..] if rest.iter().all(|file| file.id == newest.id) => Ok(newest.path.clone()),
@@ -223,14 +249,13 @@ pub struct DiscoverOptions {
 /// # Errors
 /// [`ErrorKind::Io`] when a root was given and is no folder.
 pub fn discover(options: &DiscoverOptions) -> Result<Vec<Preview>> {
-    let roots = match &options.root {
+    let mut files = match &options.root {
         Some(root) => {
             fs::read_dir(root).map_err(|error| Error::os(error, root))?;
-            vec![root.clone()]
+            session_files_below(root)
         }
-        None => homes(),
+        None => session_files(&homes()),
     };
-    let mut files = session_files(&roots);
     files.retain(|file| options.since.is_none_or(|since| file.modified >= since));
     let wanted = options.limit.unwrap_or(usize::MAX);
     let mut previews = Vec::new();
@@ -359,5 +384,73 @@ fn score(preview: &mut Preview) {
     if !special.is_empty() {
         let shown = special.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
         add(1, format!("tools beyond plain editing: {shown}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(root: &Path, file: &str) {
+        let path = root.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "{}\n").unwrap();
+    }
+
+    fn ids(files: &[SessionFile]) -> Vec<&str> {
+        let mut ids: Vec<_> = files.iter().map(|file| file.id.as_str()).collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    #[test]
+    fn a_home_is_looked_into_one_level_deep() {
+        let home = tempfile::tempdir().unwrap();
+        for file in [
+            "projects/-boats/one.jsonl",
+            "projects/-boats/two.jsonl.zst",
+            "projects/-boats/agent-a1.jsonl",
+            "projects/-boats/journal.jsonl",
+            "projects/-boats/.hidden.jsonl",
+            "projects/-boats/notes.zst",
+            "projects/-boats/one/workflow.jsonl",
+            "projects/-boats/one/subagents/agent-a2.jsonl",
+            "projects/stray.jsonl",
+            "todos/three.jsonl",
+        ] {
+            put(home.path(), file);
+        }
+        assert_eq!(ids(&session_files(&[home.path().to_owned()])), ["one", "two"]);
+        assert_eq!(ids(&session_files_below(home.path())), ["one", "two"]);
+    }
+
+    #[test]
+    fn a_home_without_projects_holds_nothing_but_a_given_folder_may() {
+        let folder = tempfile::tempdir().unwrap();
+        for file in [
+            "one.jsonl",
+            "1/2/3/4/two.jsonl",
+            "1/2/3/4/5/too-deep.jsonl",
+            "1/subagents/words.jsonl",
+            "1/tool-results/result.jsonl",
+        ] {
+            put(folder.path(), file);
+        }
+        assert_eq!(ids(&session_files(&[folder.path().to_owned()])), Vec::<&str>::new());
+        assert_eq!(ids(&session_files_below(folder.path())), ["one", "two"]);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_name_need_not_be_utf8() {
+        use std::os::unix::ffi::OsStrExt;
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("projects").join(OsStr::from_bytes(b"-bo\xff"));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(OsStr::from_bytes(b"s\xe9ance.jsonl")), "{}\n").unwrap();
+        fs::write(folder.join(OsStr::from_bytes(b"agent-\xe9.jsonl")), "{}\n").unwrap();
+        let files = session_files(&[home.path().to_owned()]);
+        assert_eq!(ids(&files), ["s\u{fffd}ance"]);
+        assert!(files[0].path.exists());
     }
 }

@@ -26,6 +26,9 @@ const RECORD_STARTS: [&[u8]; 2] = [b"{\"parentUuid\"", b"{\"type\""];
 /// How many broken records one line may hold before only its end is still looked at.
 const MOST_BROKEN: usize = 64;
 
+/// How much damage of one line is held back at a time until it is known whether anything was recovered.
+const MOST_HELD_BACK: usize = 1_000;
+
 /// Where a record stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Place {
@@ -227,6 +230,9 @@ impl Default for LineEntries {
 impl LineEntries {
     /// Gives everything in `line` to `records`.
     pub fn read(&mut self, line: &Line<'_>, agent: &dyn Classify, records: &mut dyn Records) {
+        if line.bytes.is_empty() && line.overlong.is_none() {
+            return;
+        }
         if let Some(length) = line.overlong {
             records.damage(Damage {
                 line: line.number,
@@ -276,6 +282,11 @@ impl LineReading<'_> {
         if let Some(start) = self.trim() {
             self.records_from(start);
         }
+        self.report();
+    }
+
+    /// Reports what was held back.
+    fn report(&mut self) {
         for mut damage in std::mem::take(&mut self.damage) {
             damage.recovered = self.any;
             self.records.damage(damage);
@@ -291,8 +302,8 @@ impl LineReading<'_> {
                 damage.reason == Reason::JoinedRecords && damage.offset == self.place(at, at).offset
             });
             let next = self.record(at, &mut glue, broken > MOST_BROKEN);
-            if let Some(joined) = joined {
-                self.damage[joined].length = (self.end - at) as u64;
+            if let Some(damage) = joined.and_then(|joined| self.damage.get_mut(joined)) {
+                damage.length = (self.end - at) as u64;
             }
             match next {
                 Next::End => return,
@@ -485,6 +496,9 @@ impl LineReading<'_> {
     }
 
     fn damage(&mut self, start: usize, end: usize, reason: Reason) {
+        if self.damage.len() == MOST_HELD_BACK {
+            self.report();
+        }
         let Place { line, offset, length } = self.place(start, end);
         self.damage.push(Damage { line, offset, length, reason, recovered: false });
     }

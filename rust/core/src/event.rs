@@ -207,6 +207,15 @@ pub struct Envelope {
     pub place: Place,
 }
 
+impl Envelope {
+    /// Whether it tells nothing at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let texts = [&self.session_id, &self.cwd, &self.version, &self.agent_id];
+        self.uuid.is_empty() && self.timestamp.is_empty() && texts.iter().all(|text| text.is_empty())
+    }
+}
+
 /// An inline image: the raw characters of its base64 value.
 #[derive(Debug, Clone, Copy)]
 pub struct InlineImage<'a> {
@@ -365,8 +374,8 @@ pub enum Queue {
     Enqueue(QueuedWords),
     /// Taken out, to come again as a user entry.
     Dequeue,
-    /// Taken out and given to the assistant; the text when the entry repeats it.
-    Remove(String),
+    /// Taken out and given to the assistant; with the words when the entry repeats them.
+    Remove(QueuedWords),
     /// All taken back to the editor.
     PopAll,
     /// Given to the assistant, recorded with its words.
@@ -413,7 +422,7 @@ pub enum Fact {
 }
 
 /// A pull request that the session made or worked on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct PullRequest {
     /// Its number.
     pub number: Option<u64>,
@@ -550,6 +559,9 @@ pub struct SubagentRef {
     pub description: String,
     /// The prompt's first 300 characters.
     pub prompt: String,
+    /// The whole prompt, which is looked through for secrets: one could be cut in the middle.
+    #[serde(skip)]
+    pub whole_prompt: String,
     /// Tokens in all.
     pub total_tokens: Option<u64>,
     /// Tool calls.

@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, chan
 use std::thread;
 use std::time::Duration;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// The first bytes of every zstd frame (RFC 8878, section 3.1.1).
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
@@ -71,18 +71,17 @@ impl Input {
     /// which is still being written gives a result that belongs to one moment.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] when the file cannot be opened or its first bytes not be read.
+    /// [`crate::ErrorKind::Io`] when the file cannot be opened or its first bytes not be read.
     pub fn open(source: Source) -> Result<Self> {
         match source {
             Source::Path(path) => {
+                let kind = std::fs::metadata(&path).map_err(|error| Error::os(error, &path))?;
+                if !kind.is_file() && !kind.is_dir() {
+                    // A pipe or a device has no size to hold it to, and opening it can wait for a writer.
+                    return Self::of(Box::new(OpenedLater { path: path.clone(), file: None }), None, true, path);
+                }
                 let (file, size) = open_file(&path).map_err(|error| Error::os(error, &path))?;
-                let ahead = size.is_none_or(|size| size > SMALL);
-                // A pipe or a device has no size to hold it to.
-                let reader: Box<dyn Read + Send> = match size {
-                    Some(size) => Box::new(file.take(size)),
-                    None => Box::new(file),
-                };
-                Self::of(reader, size, ahead, path)
+                Self::of(Box::new(file.take(size)), Some(size), size > SMALL, path)
             }
             Source::Stdin => Self::of(Box::new(io::stdin()), None, true, PathBuf::from("standard input")),
             Source::Bytes(bytes) => {
@@ -121,8 +120,8 @@ impl Input {
     /// again. While there is nothing to give, `wait` is asked every now and then whether to go on.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`], with the path; [`ErrorKind::Stopped`] when `wait` says so.
-    pub fn next_block(&mut self, spent: Vec<u8>, wait: &mut dyn FnMut() -> bool) -> Result<Option<Vec<u8>>> {
+    /// [`crate::ErrorKind::Io`], with the path; what `wait` fails with.
+    pub fn next_block(&mut self, spent: Vec<u8>, wait: &mut dyn FnMut() -> Result<()>) -> Result<Option<Vec<u8>>> {
         let block = match &mut self.blocks {
             Blocks::Here(reader) => read_block(reader, spent),
             Blocks::Ahead { filled, spent: back } => {
@@ -183,15 +182,20 @@ fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
 /// readers; `None` when `source` is something else, or too small for that to pay.
 ///
 /// # Errors
-/// [`ErrorKind::Io`] when the file cannot be opened or read.
+/// [`crate::ErrorKind::Io`] when the file cannot be opened or read.
 pub fn stretches(source: &Source, threads: usize, least: u64) -> Result<Option<Vec<FileStretch>>> {
     let Source::Path(path) = source else { return Ok(None) };
     stretches_of(path, threads, least.max(1)).map_err(|error| Error::os(error, path))
 }
 
 fn stretches_of(path: &Path, threads: usize, least: u64) -> io::Result<Option<Vec<FileStretch>>> {
+    if threads <= 1 || !std::fs::metadata(path)?.is_file() {
+        return Ok(None);
+    }
     let (file, size) = open_file(path)?;
-    let Some(size) = size.filter(|&size| threads > 1 && size >= 2 * least) else { return Ok(None) };
+    if size < 2 * least {
+        return Ok(None);
+    }
     let mut head = [0; ZSTD_MAGIC.len()];
     if read_at(&file, &mut head, 0)? < head.len() || head == ZSTD_MAGIC {
         return Ok(None);
@@ -200,6 +204,10 @@ fn stretches_of(path: &Path, threads: usize, least: u64) -> io::Result<Option<Ve
     let count = (size / least).clamp(2, threads as u64 * STRETCHES_EACH);
     let mut cuts = vec![0];
     for at in 1..count {
+        // A line that goes on over several cuts is looked through once.
+        if cuts.last().is_some_and(|&last| size / count * at < last) {
+            continue;
+        }
         let cut = next_line(&file, size / count * at, size)?;
         if cuts.last().is_some_and(|&last| last < cut) {
             cuts.push(cut);
@@ -230,7 +238,7 @@ fn next_line(file: &File, mut from: u64, size: u64) -> io::Result<u64> {
 
 fn next_filled(
     filled: &Receiver<io::Result<Vec<u8>>>,
-    wait: &mut dyn FnMut() -> bool,
+    wait: &mut dyn FnMut() -> Result<()>,
 ) -> Result<Option<io::Result<Vec<u8>>>> {
     match filled.try_recv() {
         Ok(block) => return Ok(Some(block)),
@@ -241,11 +249,7 @@ fn next_filled(
         match filled.recv_timeout(PATIENCE) {
             Ok(block) => return Ok(Some(block)),
             Err(RecvTimeoutError::Disconnected) => return Ok(None),
-            Err(RecvTimeoutError::Timeout) => {
-                if !wait() {
-                    return Err(Error::new(ErrorKind::Stopped, "stopped"));
-                }
-            }
+            Err(RecvTimeoutError::Timeout) => wait()?,
         }
     }
 }
@@ -297,13 +301,28 @@ fn read_block(reader: &mut dyn Read, mut block: Vec<u8>) -> io::Result<Vec<u8>> 
     }
 }
 
-fn open_file(path: &Path) -> io::Result<(File, Option<u64>)> {
+fn open_file(path: &Path) -> io::Result<(File, u64)> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
     if metadata.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
-    Ok((file, metadata.is_file().then_some(metadata.len())))
+    Ok((file, metadata.len()))
+}
+
+/// A pipe or a device, opened by the thread that reads it.
+struct OpenedLater {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl Read for OpenedLater {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.file.is_none() {
+            self.file = Some(File::open(&self.path)?);
+        }
+        self.file.as_mut().map_or(Ok(0), |file| file.read(buffer))
+    }
 }
 
 /// Looks at the first bytes: they tell zstd more surely than a file name does. Says whether it was.

@@ -34,4 +34,4 @@ pub use conversation::Conversation;
 pub use discover::{DiscoverOptions, Preview, discover, find_session};
 pub use error::{Error, ErrorKind, Result};
 pub use input::Source;
-pub use parse::{ParseOptions, default_output, parse};
+pub use parse::{ParseOptions, parse};

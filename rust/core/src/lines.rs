@@ -96,11 +96,12 @@ impl LineReader {
         self.input.size()
     }
 
-    /// The next line, or `None` at the end. While there is nothing to read, `wait` is asked whether to go on.
+    /// The next line, or `None` at the end. `wait` is asked whether to go on, with what there is of the line: when it
+    /// goes on in another block, and while there is nothing to read.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Io`] when reading fails, [`crate::ErrorKind::Stopped`] when `wait` says so.
-    pub fn next_line(&mut self, wait: &mut dyn FnMut() -> bool) -> Result<Option<Line<'_>>> {
+    /// [`crate::ErrorKind::Io`] when reading fails; what `wait` fails with.
+    pub fn next_line(&mut self, wait: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<Option<Line<'_>>> {
         if self.carried {
             self.carry.clear();
             self.carried = false;
@@ -123,13 +124,18 @@ impl LineReader {
                     overlong = Some((self.carry.len() + piece.len()) as u64);
                     self.carry = Vec::new();
                 }
-                None => self.carry.extend_from_slice(piece),
+                None => {
+                    grow(&mut self.carry, piece.len());
+                    self.carry.extend_from_slice(piece);
+                }
             }
             if found.is_some() {
                 self.at += piece.len() + 1;
                 break true;
             }
-            let Some(block) = self.input.next_block(std::mem::take(&mut self.block), wait)? else {
+            wait(&self.carry)?;
+            let spent = std::mem::take(&mut self.block);
+            let Some(block) = self.input.next_block(spent, &mut || wait(&self.carry))? else {
                 self.at = 0;
                 break false;
             };
@@ -151,6 +157,13 @@ impl LineReader {
         self.offset += place.len() as u64 + 1;
         self.number += 1;
         Line { number: self.number, offset, bytes: &self.block[place], terminated: true, overlong: None }
+    }
+}
+
+/// Makes room by a quarter at a time: twice the room for a line of 150 MB would be much of the memory there is.
+fn grow(line: &mut Vec<u8>, more: usize) {
+    if line.capacity() - line.len() < more {
+        line.reserve_exact(more.max(line.len() / 4));
     }
 }
 
@@ -184,7 +197,7 @@ mod tests {
         let source = Source::Reader(Box::new(Dripping { bytes: bytes.to_vec(), at: 0, piece }), None);
         let mut reader = LineReader::with_limit(Input::open(source).expect("in memory"), limit);
         let mut lines = Vec::new();
-        while let Some(line) = reader.next_line(&mut || true).expect("in memory") {
+        while let Some(line) = reader.next_line(&mut |_| Ok(())).expect("in memory") {
             lines.push((line.number, line.offset, line.bytes.to_vec(), line.terminated, line.overlong));
         }
         lines

@@ -1,7 +1,8 @@
 //! The main verb: a source to a conversation.
 
+use std::collections::HashSet;
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 
 use crate::agents::{AGENTS, agent_named};
@@ -63,7 +64,14 @@ pub fn parse(source: Source, options: &ParseOptions, watch: Watch<'_>) -> Result
         return Err(at_path(no_conversation(&transcript), path.as_deref()));
     }
     let sidechains = std::mem::take(&mut transcript.sidechains);
-    found.subagents.extend(subagents::inline(sidechains));
+    let in_files: HashSet<String> = found.subagents.iter().map(|agent| agent.id.clone()).collect();
+    found.subagents.extend(subagents::inline(sidechains).map(|mut agent| {
+        // A file of the same id is another subagent, or the same one told twice: both are kept apart.
+        while in_files.contains(&agent.id) {
+            agent.id.push_str("-inline");
+        }
+        agent
+    }));
     subagents::link(&mut transcript.story, &mut found.subagents);
     Ok(Conversation::assemble(Parts {
         agent: agent.name(),
@@ -75,13 +83,6 @@ pub fn parse(source: Source, options: &ParseOptions, watch: Watch<'_>) -> Result
         include_subagents: options.include_subagents,
         images,
     }))
-}
-
-/// The default output folder, in the current one: `retell-` and the first eight characters of the id.
-#[must_use]
-pub fn default_output(conversation_id: &str) -> PathBuf {
-    let short: String = conversation_id.chars().take(8).collect();
-    PathBuf::from(format!("retell-{}", crate::conversation::file_name_part(&short)))
 }
 
 fn at_path(error: Error, path: Option<&Path>) -> Error {

@@ -17,47 +17,65 @@ pub struct Finding {
 /// The shape of one kind of secret.
 struct Shape {
     rule: &'static str,
-    /// What it begins with, in every spelling of interest: what is searched for first. Exact spellings, because
-    /// these are searched for with vectors; ignoring case would mean looking at every byte.
-    literals: &'static [&'static str],
-    /// Matched where the literal was found. Group 1 is what has to stay secret.
+    /// A part of it that is searched for first, exactly as it stands here: this is done with vectors; ignoring case
+    /// would mean looking at every byte.
+    literal: &'static str,
+    /// What stands before that part, in any letter case. Then the part itself is searched for in every letter case
+    /// as well, one spelling each.
+    before: Option<&'static str>,
+    /// Matched where the shape begins. Group 1 (or 2, or 3) is what has to stay secret.
     pattern: &'static str,
     /// What a preview shows.
     shown: &'static str,
 }
 
-const fn shape(
+const fn shape(rule: &'static str, literal: &'static str, pattern: &'static str) -> Shape {
+    Shape { rule, literal, before: None, pattern, shown: literal }
+}
+
+const fn word(
     rule: &'static str,
-    literals: &'static [&'static str],
+    (before, literal): (&'static str, &'static str),
     pattern: &'static str,
     shown: &'static str,
 ) -> Shape {
-    Shape { rule, literals, pattern, shown }
+    Shape { rule, literal, before: Some(before), pattern, shown }
 }
 
+const PASSWORD: &str = "password";
+
 /// The shapes, longer beginnings before the shorter ones that they contain. From the providers' public
-/// documentation of their formats.
+/// documentation of their formats. A value between quotes may hold quotes behind a backslash, and where the quotes
+/// themselves stand behind backslashes (JSON in JSON) it ends at the next such quote.
 const SHAPES: [Shape; 14] = [
-    shape("anthropic-key", &["sk-ant-"], r"^(sk-ant-[a-z]+[0-9]+-[A-Za-z0-9_-]{16,})", "sk-ant-"),
-    shape("openai-project-key", &["sk-proj-"], r"^(sk-proj-[A-Za-z0-9_-]{16,})", "sk-proj-"),
-    shape("openai-service-key", &["sk-svcacct-"], r"^(sk-svcacct-[A-Za-z0-9_-]{16,})", "sk-svcacct-"),
-    shape("secret-key", &["sk-"], r"^(sk-[A-Za-z0-9][A-Za-z0-9_-]{15,})", "sk-"),
-    shape("github-fine-grained-token", &["github_pat_"], r"^(github_pat_[A-Za-z0-9_]{22,})", "github_pat_"),
-    shape("github-token", &["ghp_"], r"^(ghp_[A-Za-z0-9]{20,})", "ghp_"),
-    shape("github-oauth-token", &["gho_"], r"^(gho_[A-Za-z0-9]{20,})", "gho_"),
-    shape("github-user-token", &["ghu_"], r"^(ghu_[A-Za-z0-9]{20,})", "ghu_"),
-    shape("github-server-token", &["ghs_"], r"^(ghs_[A-Za-z0-9]{20,})", "ghs_"),
-    shape("github-refresh-token", &["ghr_"], r"^(ghr_[A-Za-z0-9]{20,})", "ghr_"),
-    shape("aws-access-key", &["AKIA"], r"^(AKIA[A-Z2-7]{16})", "AKIA"),
-    shape("aws-session-key", &["ASIA"], r"^(ASIA[A-Z2-7]{16})", "ASIA"),
-    shape("bearer-token", &["Bearer ", "bearer ", "BEARER "], r"^(?i:bearer) +([A-Za-z0-9._~+/-]{16,}=*)", "Bearer "),
-    shape(
-        "password",
-        &["password", "Password", "PASSWORD"],
-        r#"^(?i:password)["']?\s{0,3}[=:]\s{0,3}(?:"([^"\r\n]{4,200})"|'([^'\r\n]{4,200})'|([^\s"',;)}\]]{4,200}))"#,
+    shape("anthropic-key", "sk-ant-", r"^(sk-ant-[a-z]+[0-9]+-[A-Za-z0-9_-]{16,})"),
+    shape("openai-project-key", "sk-proj-", r"^(sk-proj-[A-Za-z0-9_-]{16,})"),
+    shape("openai-service-key", "sk-svcacct-", r"^(sk-svcacct-[A-Za-z0-9_-]{16,})"),
+    shape("secret-key", "sk-", r"^(sk-[A-Za-z0-9][A-Za-z0-9_-]{15,})"),
+    shape("github-fine-grained-token", "github_pat_", r"^(github_pat_[A-Za-z0-9_]{22,})"),
+    shape("github-token", "ghp_", r"^(ghp_[A-Za-z0-9]{20,})"),
+    shape("github-oauth-token", "gho_", r"^(gho_[A-Za-z0-9]{20,})"),
+    shape("github-user-token", "ghu_", r"^(ghu_[A-Za-z0-9]{20,})"),
+    shape("github-server-token", "ghs_", r"^(ghs_[A-Za-z0-9]{20,})"),
+    shape("github-refresh-token", "ghr_", r"^(ghr_[A-Za-z0-9]{20,})"),
+    shape("aws-access-key", "AKIA", r"^(AKIA[A-Z2-7]{16})"),
+    shape("aws-session-key", "ASIA", r"^(ASIA[A-Z2-7]{16})"),
+    word("bearer-token", ("b", "earer"), r"^(?i:bearer)(?:[ \t]|\\t)+([A-Za-z0-9._~+/-]{16,}=*)", "Bearer "),
+    word(
+        PASSWORD,
+        ("pa", "ssw"),
+        r#"(?x)^(?i:passw(?:or)?d) (?:\\*["'])? \s{0,3} (?: := | => | ={1,3} | : ) \s{0,3} (?:
+            \\+" ( (?: [^"\\\r\n] | \\+ [^"\\\r\n] ){4,} ) (?: \\+" | " | \z )
+            | " ( (?: [^"\\\r\n] | \\ [^\r\n] ){4,} ) (?: " | \z )
+            | \\*' ( (?: [^'\\\r\n] | \\ [^\r\n] ){4,} ) (?: ' | \z )
+            | ( [^\s"',;)}\]]{4,} ) )"#,
         "password=",
     ),
 ];
+
+/// As much behind a beginning is looked at, in bytes: a text made of nothing but beginnings must not be read anew
+/// for each of them. What is longer is found all the same.
+const MOST_LOOKED_AT: usize = 512;
 
 struct Engine {
     literals: AhoCorasick,
@@ -69,43 +87,86 @@ struct Engine {
 
 /// `None` cannot happen: the tests build it.
 static ENGINE: LazyLock<Option<Engine>> = LazyLock::new(|| {
-    let spellings = SHAPES.iter().flat_map(|shape| shape.literals);
-    let shape_of = SHAPES.iter().enumerate().flat_map(|(at, shape)| shape.literals.iter().map(move |_| at)).collect();
-    let literals = AhoCorasick::builder().match_kind(aho_corasick::MatchKind::LeftmostFirst).build(spellings).ok()?;
+    let (mut literals, mut shape_of) = (Vec::new(), Vec::new());
+    for (at, shape) in SHAPES.iter().enumerate() {
+        let spellings = if shape.before.is_some() { spellings(shape.literal) } else { vec![shape.literal.to_owned()] };
+        shape_of.extend(spellings.iter().map(|_| at));
+        literals.extend(spellings);
+    }
+    let literals = AhoCorasick::builder().match_kind(aho_corasick::MatchKind::LeftmostFirst).build(literals).ok()?;
     Some(Engine { literals, shape_of, patterns: [const { OnceLock::new() }; SHAPES.len()] })
 });
+
+/// `word` in every letter case.
+fn spellings(word: &str) -> Vec<String> {
+    word.chars().fold(vec![String::new()], |begun, letter| {
+        let cases = [letter.to_ascii_lowercase(), letter.to_ascii_uppercase()];
+        begun.iter().flat_map(|begin| cases.map(|letter| format!("{begin}{letter}"))).collect()
+    })
+}
 
 /// Everything in `text` that looks like a secret, in order.
 #[must_use]
 pub fn find_secrets(text: &str) -> Vec<Finding> {
     let Some(engine) = ENGINE.as_ref() else { return Vec::new() };
     let mut findings = Vec::new();
-    let mut at = 0;
+    let (mut at, mut told) = (0, 0);
     while let Some(found) = engine.literals.find(&text.as_bytes()[at..]) {
-        let start = at + found.start();
         let of = engine.shape_of[found.pattern().as_usize()];
-        let shape = &SHAPES[of];
+        let start = beginning(text, at + found.start(), &SHAPES[of]).filter(|&start| start >= told);
         at += found.end();
-        // A beginning in the middle of a word is no beginning (`task-`, `risk-`).
-        if text[..start].ends_with(|before: char| before.is_ascii_alphanumeric()) && shape.rule != "password" {
-            continue;
-        }
-        let pattern = engine.patterns[of].get_or_init(|| Regex::new(shape.pattern).ok());
-        let Some(captures) = pattern.as_ref().and_then(|pattern| pattern.captures(&text[start..])) else { continue };
-        let Some(secret) = captures.iter().skip(1).flatten().next() else { continue };
-        at = at.max(start + secret.end());
-        if !is_placeholder(secret.as_str()) {
-            let length = secret.as_str().chars().count();
-            findings.push(Finding { rule: shape.rule, preview: format!("{}… ({length} characters)", shape.shown) });
+        let Some(start) = start else { continue };
+        let Some(pattern) = engine.patterns[of].get_or_init(|| Regex::new(SHAPES[of].pattern).ok()) else { continue };
+        if let Some((end, finding)) = look_at(&text[start..], &SHAPES[of], pattern) {
+            // What only stands where a secret would may have one behind it.
+            at = at.max(start + end);
+            told = at;
+            findings.push(finding);
         }
     }
     findings
 }
 
+/// Where the shape begins whose literal stands at `literal`.
+fn beginning(text: &str, literal: usize, shape: &Shape) -> Option<usize> {
+    let before = shape.before.unwrap_or_default();
+    let start = literal.checked_sub(before.len())?;
+    if !text.get(start..literal)?.eq_ignore_ascii_case(before) {
+        return None;
+    }
+    // A beginning in the middle of a word is no beginning (`task-`, `risk-`), but for `dbpassword`.
+    let inside = text[..start].ends_with(|before: char| before.is_ascii_alphanumeric());
+    (!inside || shape.rule == PASSWORD).then_some(start)
+}
+
+/// The secret at the beginning of `text`, and where it ends.
+fn look_at(text: &str, shape: &Shape, pattern: &Regex) -> Option<(usize, Finding)> {
+    let near = &text[..char_boundary(text, MOST_LOOKED_AT)];
+    let mut secret = secret_in(near, pattern)?;
+    if is_placeholder(secret.as_str()) {
+        return None;
+    }
+    if secret.end() == near.len() && shape.rule != PASSWORD {
+        secret = secret_in(text, pattern)?;
+    }
+    let length = secret.as_str().chars().count();
+    let finding = Finding { rule: shape.rule, preview: format!("{}… ({length} characters)", shape.shown) };
+    Some((secret.end(), finding))
+}
+
+/// The last place up to `at` where `text` can be cut.
+fn char_boundary(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or_default()
+}
+
+fn secret_in<'t>(text: &'t str, pattern: &Regex) -> Option<regex::Match<'t>> {
+    pattern.captures(text)?.iter().skip(1).flatten().next()
+}
+
 /// What stands where a secret would: examples, variables, masks.
 fn is_placeholder(secret: &str) -> bool {
-    let lower = secret.to_ascii_lowercase();
-    let mut letters: Vec<char> = lower.chars().filter(char::is_ascii_alphanumeric).collect();
+    let lower = secret.to_lowercase();
+    let mut letters: Vec<char> = lower.chars().filter(|letter| letter.is_alphanumeric()).collect();
     letters.sort_unstable();
     letters.dedup();
     letters.len() <= 3
@@ -149,13 +210,27 @@ mod tests {
             ("password", format!("password={}", random(12))),
             ("password", format!("PASSWORD: \"{}\"", random(12))),
             ("password", format!("db_password = '{}'", random(12))),
+            ("password", format!(r#"\"password\": \"{}\""#, random(12))),
+            ("password", format!(r#"\\\"password\\\": \\\"{}\\\""#, random(12))),
+            ("password", format!("PassWord={}", random(12))),
+            ("password", format!("pASSwORD={}", random(12))),
+            ("password", format!("password := \"{}\"", random(12))),
+            ("password", format!("'password' => '{}'", random(12))),
+            ("password", format!("passwd={}", random(12))),
+            ("password", format!("PASSWD: {}", random(12))),
+            ("password", format!("password: \"{}\"", random(300))),
+            ("password", format!("password: \"{}\"", random(3000))),
+            ("password", format!(r#"password = "\"{}""#, random(12))),
+            ("password", "password=パスワード秘密".to_owned()),
+            ("bearer-token", format!("BeaReR {}", random(30))),
+            ("bearer-token", format!("Bearer\t{}", random(30))),
         ];
         for (rule, secret) in cases {
             for text in [secret.clone(), format!("use {secret}\nplease"), format!("({secret})")] {
                 let findings = find_secrets(&text);
                 assert_eq!(findings.iter().map(|finding| finding.rule).collect::<Vec<_>>(), [rule], "{rule}");
-                let tail = secret.trim_end_matches(['"', '\'']);
-                assert!(!findings[0].preview.contains(&tail[tail.len() - 6..]), "{rule}");
+                let tail = secret.trim_end_matches(['"', '\'', '\\']);
+                assert!(!findings[0].preview.contains(&tail[char_boundary(tail, tail.len() - 6)..]), "{rule}");
             }
         }
         assert_eq!(find_secrets(&format!("ghp_{}", random(36)))[0].preview, "ghp_… (40 characters)");
@@ -185,5 +260,30 @@ mod tests {
     fn several_are_found_in_order() {
         let text = format!("ghp_{} and Bearer {} and password={}", random(36), random(30), random(8));
         assert_eq!(rules(&text), ["github-token", "bearer-token", "password"]);
+    }
+
+    #[test]
+    fn a_placeholder_hides_nothing_behind_it() {
+        let key = format!("ghp_{}", random(36));
+        for text in [
+            format!("password=<your>{key}"),
+            format!("password=\"${{X:-{key}}}\""),
+            format!("password: \"...\" and '{key}'"),
+            format!("Authorization: Bearer xxxxxxxxxxxxxxxxxxxx/{key}"),
+        ] {
+            assert_eq!(rules(&text), ["github-token"], "{text}");
+        }
+    }
+
+    #[test]
+    fn the_length_is_that_of_the_whole_token() {
+        let findings = find_secrets(&format!("Bearer {} and more", random(2000)));
+        assert_eq!(findings[0].preview, "Bearer … (2000 characters)");
+    }
+
+    #[test]
+    fn a_text_of_nothing_but_beginnings_is_read_once() {
+        assert_eq!(rules(&"sk-xxxx-".repeat(100_000)), Vec::<&str>::new());
+        assert_eq!(rules(&"password=<xxxx".repeat(50_000)), Vec::<&str>::new());
     }
 }

@@ -9,10 +9,14 @@ use rustc_hash::FxHashMap;
 
 use crate::entry::Place;
 use crate::event::{
-    Boundary, Envelope, Event, HumanWords, ImageId, LinkedBy, MetImage, NotExtracted, Queue, Role, Screenshot, Signal,
-    SubagentCall, SubagentRef, ToolCall, Usage, WordsSource,
+    Boundary, Envelope, Event, HumanWords, ImageId, LinkedBy, MetImage, NotExtracted, Queue, QueuedWords, Role,
+    Screenshot, Signal, SubagentCall, SubagentRef, ToolCall, Usage, WordsSource,
 };
-use crate::queue::WordQueue;
+use crate::queue::{Outcome, WordQueue};
+
+/// Where an image comes from that the human gave.
+const PASTED_IMAGE: &str = "Image pasted by the user";
+const QUEUED_IMAGE: &str = "Image queued by the user";
 
 /// Characters of a subagent's prompt that its ref shows.
 const PROMPT_CHARACTERS: usize = 300;
@@ -138,7 +142,8 @@ impl Story {
         match signal {
             Signal::User { words, text, images, human, lossy } => {
                 if self.prompt.is_none() && !text.is_empty() {
-                    self.prompt = Some(text.clone());
+                    // Context that the program put before the prompt is not part of it.
+                    self.prompt = Some(if words.says.is_empty() { text.clone() } else { words.says.clone() });
                 }
                 if human {
                     self.user(envelope, words, &text, &images, lossy);
@@ -181,9 +186,12 @@ impl Story {
         let compaction = words.compaction && !self.joins_summary();
         // A summary is written by the program: it never was in the queue.
         let said = if words.markup { "" } else { &words.says };
-        let was_delivered = !words.continuation && self.queue.user_entry(text, said);
-        if !was_delivered && !words.markup {
-            self.human_event(envelope, words, images, lossy);
+        let repeats = if words.continuation { None } else { self.queue.user_entry(text, said) };
+        match repeats {
+            Some(event) => self.add_images(envelope, event, images, PASTED_IMAGE),
+            None if words.markup && images.is_empty() => {}
+            // An image beside a command is still the human's.
+            None => self.human_event(envelope, words, images, lossy),
         }
         if compaction {
             self.pending.insert(Boundary::Compaction);
@@ -204,7 +212,7 @@ impl Story {
             event.says = words.says;
             self.turn_begun = true;
         }
-        event.screenshots = screenshots(&kept, "Image pasted by the user");
+        event.screenshots = screenshots(&kept, PASTED_IMAGE);
         self.push(event, lossy);
     }
 
@@ -216,32 +224,52 @@ impl Story {
     }
 
     fn queue_operation(&mut self, envelope: &Envelope, operation: Queue) {
-        let delivered = match operation {
-            Queue::Enqueue(words) => {
-                self.queue.enqueue(words);
-                None
+        match operation {
+            Queue::Enqueue(words) => self.queue.enqueue(words, &envelope.session_id),
+            Queue::Dequeue => self.queue.dequeue(),
+            Queue::PopAll => self.queue.pop_all(),
+            Queue::Remove(words) => {
+                if let Some(words) = self.queue.remove(words, &envelope.session_id) {
+                    let (text, at) = (words.text.clone(), self.events.len());
+                    self.queued_event(envelope, words);
+                    if self.events.len() > at {
+                        self.queue.became(&text, at);
+                    }
+                }
             }
-            Queue::Dequeue => {
-                self.queue.dequeue();
-                None
+            Queue::Delivered(words) => match self.queue.attachment(words) {
+                Outcome::New(words) => self.queued_event(envelope, words),
+                // What a `remove` told first may have been without its images.
+                Outcome::Repeats(event, words) => self.add_images(envelope, event, &words.images, QUEUED_IMAGE),
+                Outcome::Nothing => {}
+            },
+        }
+    }
+
+    fn queued_event(&mut self, envelope: &Envelope, words: QueuedWords) {
+        let kept = self.kept(envelope, &words.images);
+        if words.says.is_empty() && kept.is_empty() {
+            return;
+        }
+        let mut event = event_of(envelope, Role::User);
+        event.says = words.says;
+        event.source = Some(WordsSource::Queued);
+        event.screenshots = screenshots(&kept, QUEUED_IMAGE);
+        self.push(event, words.lossy);
+    }
+
+    /// Adds the images that the event does not have yet.
+    fn add_images(&mut self, envelope: &Envelope, event: usize, images: &[MetImage], description: &str) {
+        let kept = self.kept(envelope, images);
+        self.show(event, &kept, description);
+    }
+
+    fn show(&mut self, event: usize, images: &[ImageId], description: &str) {
+        let known = &mut self.events[event].screenshots;
+        for screenshot in screenshots(images, description) {
+            if known.iter().all(|known| known.image != screenshot.image) {
+                known.push(screenshot);
             }
-            Queue::PopAll => {
-                self.queue.pop_all();
-                None
-            }
-            Queue::Remove(text) => self.queue.remove(&text),
-            Queue::Delivered(words) => self.queue.attachment(words),
-        };
-        if let Some(queued) = delivered {
-            let mut event = event_of(envelope, Role::User);
-            event.says = queued.says;
-            event.source = Some(WordsSource::Queued);
-            let kept = self.kept(envelope, &queued.images);
-            if event.says.is_empty() && kept.is_empty() {
-                return;
-            }
-            event.screenshots = screenshots(&kept, "Image queued by the user");
-            self.push(event, queued.lossy);
         }
     }
 
@@ -263,11 +291,13 @@ impl Story {
                     tool_use_id: call.id.clone(),
                     description: asked.description.clone(),
                     prompt: asked.prompt.chars().take(PROMPT_CHARACTERS).collect(),
+                    whole_prompt: asked.prompt.clone(),
                     ..SubagentRef::default()
                 });
                 let position = event.subagent_refs.len() - 1;
-                if !call.id.is_empty() && !self.started_by_id.contains_key(&call.id) {
-                    self.started_by_id.insert(call.id.clone(), self.started.len());
+                if !call.id.is_empty() {
+                    let before = self.started_by_id.insert(call.id.clone(), self.started.len());
+                    self.give_up(before);
                     self.unanswered += 1;
                 }
                 self.started.push(StartedAgent {
@@ -277,17 +307,30 @@ impl Story {
                     asked,
                     ..StartedAgent::default()
                 });
+            } else if !self.started.is_empty() {
+                let before = self.started_by_id.remove(&call.id);
+                self.give_up(before);
             }
             event.tools.push(call.name.clone());
             if !call.id.is_empty() {
                 let open = OpenCall { event: index, tool: call.name, target: call.target };
-                self.calls.entry(call.id).or_insert(open);
+                self.calls.insert(call.id, open);
             }
         }
         self.push(event, lossy);
         self.last_assistant = Some(index);
         self.turn_begun = false;
         self.queue.assistant_spoke();
+    }
+
+    /// Another call has taken the id of the one at `before`: its result can no longer be told.
+    fn give_up(&mut self, before: Option<usize>) {
+        if let Some(started) = before.map(|at| &mut self.started[at])
+            && !started.answered
+        {
+            started.answered = true;
+            self.unanswered -= 1;
+        }
     }
 
     fn tool_result(&mut self, envelope: &Envelope, call: &str, images: &[MetImage]) {
@@ -306,7 +349,7 @@ impl Story {
                 return;
             }
         };
-        self.events[event].screenshots.extend(screenshots(&kept, &description));
+        self.show(event, &kept, &description);
     }
 
     fn subagent_result(&mut self, call: &str, agent: Option<(LinkedBy, String)>, usage: Usage) {

@@ -166,48 +166,32 @@ impl Shared {
     }
 }
 
-/// The tool calls met so far.
+/// The tool calls met so far; of several with one id the last counts.
 struct Calls {
     /// Whether the stretch is the file's first, so that no call was made before it.
     first: bool,
-    /// Whether each started a subagent, and whether it has its result. In the first stretch those that did not are
-    /// left out.
-    known: HashMap<String, Call, FxBuildHasher>,
-    unanswered: usize,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Call {
-    Plain,
-    Subagent,
-    AnsweredSubagent,
+    /// Whether each started a subagent. In the first stretch those that did not are left out.
+    known: HashMap<String, bool, FxBuildHasher>,
+    /// Whether a subagent may be at work.
+    any: bool,
 }
 
 impl Calls {
     fn take(&mut self, signal: &Signal) {
-        match signal {
-            Signal::Assistant { tools, .. } => {
-                for tool in tools.iter().filter(|tool| !tool.id.is_empty()) {
-                    let call = if tool.subagent.is_some() { Call::Subagent } else { Call::Plain };
-                    if (call == Call::Plain && self.first) || self.known.contains_key(&tool.id) {
-                        continue;
-                    }
-                    self.known.insert(tool.id.clone(), call);
-                    self.unanswered += usize::from(call == Call::Subagent);
-                }
+        let Signal::Assistant { tools, .. } = signal else { return };
+        for tool in tools.iter().filter(|tool| !tool.id.is_empty()) {
+            let is_subagent = tool.subagent.is_some();
+            self.any |= is_subagent;
+            if is_subagent || !self.first {
+                self.known.insert(tool.id.clone(), is_subagent);
+            } else if self.any {
+                self.known.remove(&tool.id);
             }
-            Signal::ToolResult { call, .. } => {
-                if let Some(call @ Call::Subagent) = self.known.get_mut(call) {
-                    *call = Call::AnsweredSubagent;
-                    self.unanswered -= 1;
-                }
-            }
-            _ => {}
         }
     }
 
     fn may_be_subagent(&self, call: &str) -> bool {
-        self.known.get(call).map_or(!self.first, |call| *call != Call::Plain)
+        self.known.get(call).copied().unwrap_or(!self.first)
     }
 }
 
@@ -215,7 +199,7 @@ impl<'s> StretchReader<'s> {
     /// A reader for one stretch; `first` when it is the file's first.
     #[must_use]
     pub fn new(reading: Reading<'s>, first: bool) -> Self {
-        let calls = Calls { first, known: HashMap::default(), unanswered: 0 };
+        let calls = Calls { first, known: HashMap::default(), any: !first };
         let marker = Finder::new(reading.agent.evidence_marker());
         Self { reading, stretch: Stretch::default(), image_error: None, calls, marker, shared: Shared::default() }
     }
@@ -267,6 +251,9 @@ impl Records for StretchReader<'_> {
         }
         if class != Class::Evidence || !signals.is_empty() {
             let envelope = agent.envelope(entry, &mut context);
+            if envelope.is_empty() && signals.iter().all(Signal::is_empty) {
+                return;
+            }
             for signal in &signals {
                 self.calls.take(signal);
             }
@@ -290,6 +277,6 @@ impl Records for StretchReader<'_> {
     }
 
     fn wants_evidence(&self, rest: &[u8]) -> bool {
-        self.calls.unanswered > 0 || (!self.calls.first && self.marker.find(rest).is_some())
+        self.calls.any && self.marker.find(rest).is_some()
     }
 }

@@ -147,8 +147,9 @@ pub fn beside(path: &Path, session_ids: &[String], reading: Reading<'_>) -> Foun
 /// Agent files directly in `folder`, by name. A folder that is not there has none.
 fn agent_files_in(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
-    let paths =
-        entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_dir())).map(|entry| entry.path());
+    // A pipe of that name would be waited for.
+    let is_file = |path: &PathBuf| fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    let paths = entries.flatten().map(|entry| entry.path()).filter(is_file);
     let from = files.len();
     files.extend(paths.filter(|path| path.file_name().and_then(agent_id).is_some()));
     files[from..].sort();
@@ -171,7 +172,7 @@ fn agent_files_below(folder: &Path, level: usize, files: &mut Vec<PathBuf>) {
 /// The session that the first lines of an agent file name.
 fn session_of(path: &Path) -> Option<String> {
     let mut lines = LineReader::new(Input::open(Source::Path(path.to_owned())).ok()?);
-    while let Ok(Some(line)) = lines.next_line(&mut || true) {
+    while let Ok(Some(line)) = lines.next_line(&mut |_| Ok(())) {
         let id = Value::new(line.bytes.trim_ascii()).get("sessionId").and_then(Value::text);
         if let Some(id) = id {
             return Some(id.text.into_owned());
@@ -248,10 +249,10 @@ pub fn link(main: &mut Story, agents: &mut [Subagent]) {
     links.by_name(agents, |call| call.result.clone().filter(|(by, _)| *by == LinkedBy::Text));
     links.by_name(agents, |call| call.progress.clone().map(|id| (LinkedBy::Progress, id)));
     links.by_prompt(agents);
-    let Links { calls, named, .. } = links;
+    let Links { calls, named, by_id } = links;
     for (at, started) in &calls {
         let link = named.get(at);
-        let tokens = link.and_then(|(_, id)| agents.iter().find(|agent| agent.id == *id)).map(Subagent::signal_tokens);
+        let tokens = link.and_then(|(_, id)| by_id.get(id)).map(|&agent| agents[agent].signal_tokens());
         let story = if at.0 == 0 { &mut *main } else { &mut agents[at.0 - 1].story };
         let reference = &mut story.events[started.event].subagent_refs[started.position];
         reference.total_tokens = started.usage.total_tokens;

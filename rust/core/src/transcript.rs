@@ -57,6 +57,7 @@ pub struct Facts {
     pub summaries: Distinct,
     /// Pull requests, each once.
     pub pull_requests: Vec<PullRequest>,
+    seen_pull_requests: HashSet<PullRequest>,
     /// Sessions that this one goes on in.
     pub continued_in: Distinct,
     /// The last prompt that was recorded apart.
@@ -73,7 +74,7 @@ impl Facts {
             Fact::Summary(summary) => self.summaries.add(&summary),
             Fact::ContinuedIn(session) => self.continued_in.add(&session),
             Fact::PullRequest(pull_request) => {
-                if !self.pull_requests.contains(&pull_request) {
+                if self.seen_pull_requests.insert(pull_request.clone()) {
                     self.pull_requests.push(pull_request);
                 }
             }
@@ -190,12 +191,19 @@ fn read_lines(
     let mut line_entries = LineEntries::default();
     // Only the beginning of a file tells what it is.
     let (mut proven, mut done) = (lines.offset() > 0, 0);
-    while let Some(line) = lines.next_line(&mut || wait(done))? {
+    let no_object = || not_a_transcript("the first megabyte holds no JSON object");
+    while let Some(line) = lines.next_line(&mut |begun| {
+        let hopeless = !proven && begun.len() as u64 > PROOF_WINDOW && !begun.contains(&b'{');
+        if hopeless {
+            return Err(no_object());
+        }
+        if wait(done) { Ok(()) } else { Err(stopped()) }
+    })? {
         done = line.offset + line.bytes.len() as u64;
         if !proven {
             proven = line.bytes.contains(&b'{');
             if !proven && done > PROOF_WINDOW {
-                return Err(not_a_transcript("the first megabyte holds no JSON object"));
+                return Err(no_object());
             }
         }
         line_entries.read(&line, reading.agent, reader);

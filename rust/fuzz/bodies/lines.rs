@@ -31,7 +31,7 @@ fn all_lines(source: Source) -> Vec<Plain> {
     let mut reader = LineReader::new(input);
     let mut lines = Vec::new();
     loop {
-        match reader.next_line(&mut || true) {
+        match reader.next_line(&mut |_| Ok(())) {
             Ok(Some(line)) => {
                 assert_eq!(line.overlong, None);
                 lines.push((line.number, line.offset, line.bytes.to_vec(), line.terminated));

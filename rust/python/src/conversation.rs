@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PySlice};
@@ -86,35 +86,32 @@ impl Events {
     }
 }
 
-/// A position or a range of positions.
-#[derive(FromPyObject)]
-enum Key<'py> {
-    Slice(Bound<'py, PySlice>),
-    Index(isize),
-}
-
 #[pymethods]
 impl Events {
     fn __len__(&self) -> usize {
         self.core.events.len()
     }
 
-    fn __getitem__<'py>(&self, py: Python<'py>, key: Key<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let length = self.core.events.len();
-        match key {
-            Key::Slice(slice) => {
-                let range = slice.indices(length.cast_signed())?;
-                let index = |step: usize| (range.start + step.cast_signed() * range.step).cast_unsigned();
-                let events: Vec<_> = (0..range.slicelength).map(|step| self.at(index(step))).collect();
-                events.into_pyobject(py)
-            }
-            Key::Index(index) => {
-                let from_start = if index < 0 { index + length.cast_signed() } else { index };
-                let at = usize::try_from(from_start).ok().filter(|&at| at < length);
-                let at = at.ok_or_else(|| PyIndexError::new_err("event index out of range"))?;
-                Ok(Bound::new(py, self.at(at))?.into_any())
-            }
+        if let Ok(slice) = key.cast::<PySlice>() {
+            let range = slice.indices(length.cast_signed())?;
+            let index = |step: usize| (range.start + step.cast_signed() * range.step).cast_unsigned();
+            let events: Vec<_> = (0..range.slicelength).map(|step| self.at(index(step))).collect();
+            return events.into_pyobject(py);
         }
+        let out_of_range = || PyIndexError::new_err("event index out of range");
+        let index = match key.extract::<isize>() {
+            Err(error) if error.is_instance_of::<PyOverflowError>(py) => return Err(out_of_range()),
+            Err(error) if error.is_instance_of::<PyTypeError>(py) => {
+                let kind = key.get_type().name()?;
+                return Err(PyTypeError::new_err(format!("events indices must be integers or slices, not {kind}")));
+            }
+            other => other?,
+        };
+        let from_start = if index < 0 { index + length.cast_signed() } else { index };
+        let at = usize::try_from(from_start).ok().filter(|&at| at < length).ok_or_else(out_of_range)?;
+        Ok(Bound::new(py, self.at(at))?.into_any())
     }
 
     fn __iter__(slf: PyRef<'_, Self>) -> EventIterator {

@@ -1,9 +1,10 @@
 //! `discover` and `Preview`.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use retell_core::DiscoverOptions;
@@ -29,12 +30,16 @@ pub fn discover(
 
 /// A date (its beginning, local time), a time, or the text of either.
 fn moment(py: Python<'_>, since: &Bound<'_, PyAny>) -> PyResult<SystemTime> {
-    let datetime = py.import("datetime")?.getattr("datetime")?;
+    let module = py.import("datetime")?;
+    let (date, datetime) = (module.getattr("date")?, module.getattr("datetime")?);
     let mut moment = since.clone();
     if moment.is_instance_of::<PyString>() {
         // Python 3.10 does not read the Z.
         let text = moment.extract::<String>()?.replace('Z', "+00:00");
         moment = datetime.call_method1("fromisoformat", (text,))?;
+    } else if !moment.is_instance(&date)? {
+        let kind = moment.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("since must be a date, a time or the text of one, not {kind}")));
     } else if !moment.is_instance(&datetime)? {
         let parts = (moment.getattr("year")?, moment.getattr("month")?, moment.getattr("day")?);
         moment = datetime.call1(parts)?;
@@ -51,8 +56,8 @@ pub struct Preview(retell_core::Preview);
 #[pymethods]
 impl Preview {
     #[getter]
-    fn path(&self) -> String {
-        self.0.path.to_string_lossy().into_owned()
+    fn path(&self) -> &OsStr {
+        self.0.path.as_os_str()
     }
 
     #[getter]

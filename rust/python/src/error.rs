@@ -1,6 +1,7 @@
 //! The core's errors as Python exceptions.
 
 use std::io;
+use std::path::Path;
 
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyUserWarning, PyValueError};
@@ -39,6 +40,25 @@ pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
         _ => RetellError::new_err(message),
     };
     match converted.value(py).setattr("hint", error.hint()) {
+        Ok(()) => converted,
+        Err(failed) => failed,
+    }
+}
+
+/// Converts an error of the core that came up while something was read: there, what no system call says is said by
+/// the decompressor.
+pub fn reading_to_python(py: Python<'_>, error: &Error) -> PyErr {
+    let damaged = error.io().filter(|io| {
+        let is_decompressors = matches!(io.kind(), io::ErrorKind::Other | io::ErrorKind::UnexpectedEof);
+        let is_callers = io.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<PyErr>);
+        // Images wait in the temporary folder.
+        is_decompressors && !is_callers && io.raw_os_error().is_none() && error.path() != Some(&std::env::temp_dir())
+    });
+    let Some(io) = damaged else { return to_python(py, error) };
+    let what = io::Error::new(io.kind(), format!("damaged zstd data: {}", io.to_string().to_lowercase()));
+    let path = error.path().unwrap_or(Path::new(""));
+    let converted = to_python(py, &Error::os(what, path));
+    match converted.value(py).setattr("hint", "decompress it with zstd -d to see how much of it is whole") {
         Ok(()) => converted,
         Err(failed) => failed,
     }

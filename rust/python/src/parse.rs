@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
 use retell_core::{ErrorKind, ParseOptions, Source, find_session};
 
 use crate::conversation::Conversation;
-use crate::error::{DamagedInputWarning, UnknownEntryTypeWarning, to_python};
+use crate::error::{DamagedInputWarning, UnknownEntryTypeWarning, reading_to_python, to_python};
 use crate::reader::PythonReader;
 
 /// How often the progress callback is called.
@@ -37,6 +37,12 @@ pub fn parse(
     if strict && allow_unknown {
         return Err(PyValueError::new_err("strict and allow_unknown exclude each other"));
     }
+    if let Some(progress) =
+        progress.as_ref().map(|progress| progress.bind(py)).filter(|progress| !progress.is_callable())
+    {
+        let kind = progress.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("progress must be callable, not {kind}")));
+    }
     let source = source_of(py, source)?;
     let options = ParseOptions { agent, include_subagents, strict, ..ParseOptions::default() };
     let raised = Mutex::new(None);
@@ -58,8 +64,12 @@ pub fn parse(
     let parsed = py.detach(|| retell_core::parse(source, &options, &mut watch));
     let conversation = parsed.map_err(|error| {
         let stopped = (error.kind() == ErrorKind::Stopped).then(|| raised.lock().ok()?.take()).flatten();
-        stopped.unwrap_or_else(|| to_python(py, &error))
+        stopped.unwrap_or_else(|| reading_to_python(py, &error))
     })?;
+    if let Some(callback) = &progress {
+        let bytes = conversation.manifest.source.bytes;
+        callback.call1(py, (bytes, bytes))?;
+    }
     let conversation = Conversation::new(conversation, allow_unknown);
     warn(py, &conversation, allow_unknown)?;
     Ok(conversation)
@@ -67,14 +77,22 @@ pub fn parse(
 
 fn source_of(py: Python<'_>, source: &Bound<'_, PyAny>) -> PyResult<Source> {
     if let Ok(text) = source.cast::<PyString>() {
-        let text = text.to_str()?.to_owned();
+        // No id has bytes in it that are no text; a path may.
+        let Ok(text) = text.to_str() else { return source.extract::<PathBuf>().map(Source::Path) };
         if text == "-" {
             return Ok(Source::Stdin);
         }
+        let text = text.to_owned();
         return py.detach(|| find_session(&text)).map(Source::Path).map_err(|error| to_python(py, &error));
     }
-    if source.is_instance_of::<PyBytes>() {
-        let bytes: PyBackedBytes = source.extract()?;
+    let copied = if source.is_instance_of::<PyByteArray>() || source.is_instance_of::<PyMemoryView>() {
+        // They could change meanwhile.
+        py.get_type::<PyBytes>().call1((source,))?
+    } else {
+        source.clone()
+    };
+    if copied.is_instance_of::<PyBytes>() {
+        let bytes: PyBackedBytes = copied.extract()?;
         let size = bytes.len() as u64;
         return Ok(Source::Reader(Box::new(Cursor::new(bytes)), Some(size)));
     }
@@ -87,10 +105,10 @@ fn source_of(py: Python<'_>, source: &Bound<'_, PyAny>) -> PyResult<Source> {
 fn warn(py: Python<'_>, conversation: &Conversation, allow_unknown: bool) -> PyResult<()> {
     let manifest = &conversation.core().manifest;
     if !allow_unknown && !manifest.unknown_entries.is_empty() {
-        let names = manifest
-            .unknown_entries
-            .iter()
-            .map(|(name, unknown)| format!("{name} ({}, first on line {})", unknown.count, unknown.first_line));
+        let names = manifest.unknown_entries.iter().map(|(name, entries)| {
+            let file = entries.file.as_ref().map(|file| format!(" of {file}")).unwrap_or_default();
+            format!("{name} ({}, first on line {}{file})", entries.unknown.count, entries.unknown.first_line)
+        });
         let message = format!("unknown entry types were passed over: {}", listed(names));
         warn_with::<UnknownEntryTypeWarning>(py, &message)?;
     }

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyMemoryView;
 
 /// Reads from a Python object. What it raises travels through the core in an [`io::Error`].
 pub struct PythonReader(pub Py<PyAny>);
@@ -13,8 +14,7 @@ impl Read for PythonReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = |py: Python<'_>| -> PyResult<usize> {
             let given = self.0.bind(py).call_method1("read", (buffer.len(),))?;
-            let bytes: PyBackedBytes = given
-                .extract()
+            let bytes = bytes_of(&given)
                 .map_err(|_| PyTypeError::new_err("read() must give bytes: open the file in binary mode"))?;
             let place = buffer.get_mut(..bytes.len());
             let place = place.ok_or_else(|| PyTypeError::new_err("read(size) gave more than size bytes"))?;
@@ -22,5 +22,13 @@ impl Read for PythonReader {
             Ok(bytes.len())
         };
         Python::attach(read).map_err(io::Error::other)
+    }
+}
+
+/// The bytes of anything that lets its bytes be seen.
+fn bytes_of(given: &Bound<'_, PyAny>) -> PyResult<PyBackedBytes> {
+    match given.extract() {
+        Ok(bytes) => Ok(bytes),
+        Err(_) => Ok(PyMemoryView::from(given)?.call_method0("tobytes")?.extract()?),
     }
 }

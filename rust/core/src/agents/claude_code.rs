@@ -362,7 +362,7 @@ fn target(input: Value<'_>) -> String {
         if best.is_none_or(|(found, _)| rank < found) && value.raw_string().is_some_and(|raw| !raw.is_empty()) {
             best = Some((rank, value));
         }
-        if rank == 0 {
+        if best.is_some_and(|(found, _)| found == 0) {
             break;
         }
     }
@@ -391,7 +391,7 @@ fn read_queue_operation(
     let operation = match entry.text("operation").as_ref() {
         "enqueue" => Queue::Enqueue(queued_words(content, context)?),
         "dequeue" => Queue::Dequeue,
-        "remove" => Queue::Remove(queued_words(content, context)?.text),
+        "remove" => Queue::Remove(queued_words(content, context)?),
         "popAll" => Queue::PopAll,
         _ => return Ok(()),
     };

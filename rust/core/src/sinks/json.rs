@@ -1,8 +1,9 @@
 //! events.json, manifest.json and assets/, written so that nothing half-written is ever left.
 //!
 //! ```text
+//! what is in the place already has to be a former run's, or nothing is written
 //! everything goes to a folder of its own beside the place, under a name that says so
-//! when all of it is whole: each file is renamed into place, manifest.json last
+//! when all of it is whole and on the disk: each file is renamed into place, manifest.json last
 //! what a former run wrote and this one did not is removed (its manifest says what that was)
 //! ```
 //! Transcripts are private: folders are made 0700, files 0600.
@@ -12,10 +13,11 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
+use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::conversation::{Conversation, Manifest};
+use crate::conversation::{Conversation, Manifest, PROGRAM};
 use crate::error::{Error, Result};
 use crate::event::Event;
 
@@ -23,11 +25,19 @@ const EVENTS: &str = "events.json";
 const MANIFEST: &str = "manifest.json";
 const ASSETS: &str = "assets";
 
+/// What the folders are called that are written beside the place.
+const STAGING: (&str, &str) = (".retell-", ".partial");
+/// A staging folder that has not changed for so long belongs to a run that was killed.
+const STALE: Duration = Duration::from_secs(60 * 60);
+
 /// Writes `conversation` to `folder`, which is made if it is not there. A former run's files are replaced;
 /// everything else in the folder is left alone.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Io`]; then the folder is as it was before.
+/// [`crate::ErrorKind::Io`]; of kind [`io::ErrorKind::AlreadyExists`] when a file in the place is not a former run's.
+/// Until everything is written and whole, an error leaves the folder as it was. After that only renames are left; if
+/// one of them fails, every file is still a whole one, of this run or of the former: some may be replaced and others
+/// not yet, and manifest.json, the last, then tells of the former run.
 pub fn write(conversation: &Conversation, folder: &Path) -> Result<()> {
     let at_folder = |error| Error::os(error, folder);
     let is_new = match fs::metadata(folder) {
@@ -39,16 +49,22 @@ pub fn write(conversation: &Conversation, folder: &Path) -> Result<()> {
     let parent = if is_new { parent_of(folder) } else { folder.to_owned() };
     if is_new {
         private_folder(&parent).map_err(|error| Error::os(error, &parent))?;
+    } else {
+        former_run(conversation, folder)?;
     }
+    remove_stale(&parent);
     let staging = staging_folder(&parent).map_err(|error| Error::os(error, &parent))?;
     fill(conversation, staging.path()).map_err(|(error, name)| Error::os(error, &folder.join(name)))?;
     if is_new {
-        // One rename makes the whole folder appear.
-        let whole = staging.keep();
-        return fs::rename(&whole, folder).map_err(|error| {
-            let _ = fs::remove_dir_all(&whole);
-            at_folder(error)
-        });
+        // One rename makes the whole folder appear, unless another run has made it meanwhile.
+        match fs::rename(staging.path(), folder) {
+            Ok(()) => {
+                let _ = staging.keep();
+                return Ok(());
+            }
+            Err(_) if folder.is_dir() => {}
+            Err(error) => return Err(at_folder(error)),
+        }
     }
     put_in_place(conversation, &staging, folder)
 }
@@ -85,13 +101,28 @@ pub fn write_manifest(manifest: &Manifest, out: &mut dyn Write) -> io::Result<()
 
 fn staging_folder(parent: &Path) -> io::Result<TempDir> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".retell-").suffix(".partial");
+    builder.prefix(STAGING.0).suffix(STAGING.1);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o700));
     }
     builder.tempdir_in(parent)
+}
+
+/// Removes what runs that were killed have left in `parent`. What cannot be removed is of no harm.
+fn remove_stale(parent: &Path) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_staging = name.to_str().is_some_and(|name| name.starts_with(STAGING.0) && name.ends_with(STAGING.1));
+        let is_stale = || {
+            let metadata = entry.metadata().ok().filter(fs::Metadata::is_dir)?;
+            Some(metadata.modified().ok()?.elapsed().ok()? > STALE)
+        };
+        if is_staging && is_stale() == Some(true) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 fn parent_of(folder: &Path) -> PathBuf {
@@ -123,11 +154,16 @@ fn fill(conversation: &Conversation, folder: &Path) -> Result<(), (io::Error, St
 fn create(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 16, private_file(path)?);
     fill(&mut out)?;
-    out.flush()
+    out.flush()?;
+    // A rename may reach the disk before what was written does, and a crash then leave an empty file.
+    match out.get_ref().sync_data() {
+        Err(error) if !matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Err(error),
+        _ => Ok(()),
+    }
 }
 
 fn put_in_place(conversation: &Conversation, staging: &TempDir, folder: &Path) -> Result<()> {
-    let former = former_assets(&folder.join(MANIFEST));
+    let former = former_run(conversation, folder)?;
     let place = |name: &str| {
         let to = folder.join(name);
         fs::rename(staging.path().join(name), &to).map_err(|error| Error::os(error, &to))
@@ -139,26 +175,61 @@ fn put_in_place(conversation: &Conversation, staging: &TempDir, folder: &Path) -
             place(&format!("{ASSETS}/{name}"))?;
         }
     }
+    let is_first = !folder.join(MANIFEST).exists();
     place(EVENTS)?;
-    place(MANIFEST)?;
+    place(MANIFEST).inspect_err(|_| {
+        if is_first {
+            // Without a manifest the next run would take it for somebody else's.
+            let _ = fs::remove_file(folder.join(EVENTS));
+        }
+    })?;
     let kept: HashSet<&str> = conversation.assets.iter().map(|(name, _)| name.as_str()).collect();
     for name in former.iter().filter(|name| !kept.contains(name.as_str())) {
         // It may have been removed by hand.
         let _ = fs::remove_file(folder.join(ASSETS).join(name));
     }
-    // Only goes when nothing is left in it.
-    let _ = fs::remove_dir(folder.join(ASSETS));
+    if !former.is_empty() && kept.is_empty() {
+        // Only goes when nothing is left in it.
+        let _ = fs::remove_dir(folder.join(ASSETS));
+    }
     Ok(())
 }
 
 /// What the manifest of a former run says it wrote to assets/. Names that this program does not make are not
 /// believed.
-fn former_assets(manifest: &Path) -> Vec<String> {
-    let manifest: serde_json::Value =
-        fs::read(manifest).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-    let names = manifest.get(ASSETS).and_then(serde_json::Value::as_array).into_iter().flatten();
-    let ours = |name: &&str| name.starts_with("screenshot-") && !name.contains(['/', '\\']);
-    names.filter_map(serde_json::Value::as_str).filter(ours).map(str::to_owned).collect()
+///
+/// # Errors
+/// [`io::ErrorKind::AlreadyExists`] when a file stands where `conversation` would be written and is no former run's.
+fn former_run(conversation: &Conversation, folder: &Path) -> Result<HashSet<String>> {
+    let in_the_way = |path: &Path| Error::os(io::ErrorKind::AlreadyExists.into(), path);
+    let path = folder.join(MANIFEST);
+    let former = match fs::read(&path) {
+        Ok(bytes) => {
+            let manifest: serde_json::Value = serde_json::from_slice(&bytes).map_err(|_| in_the_way(&path))?;
+            if manifest.pointer("/parser/name").and_then(serde_json::Value::as_str) != Some(PROGRAM) {
+                return Err(in_the_way(&path));
+            }
+            let names = manifest.get(ASSETS).and_then(serde_json::Value::as_array).into_iter().flatten();
+            let ours = |name: &&str| name.starts_with("screenshot-") && !name.contains(['/', '\\']);
+            names.filter_map(serde_json::Value::as_str).filter(ours).map(str::to_owned).collect()
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let events = folder.join(EVENTS);
+            if events.symlink_metadata().is_ok() {
+                return Err(in_the_way(&events));
+            }
+            HashSet::new()
+        }
+        Err(_) if path.is_dir() => return Err(in_the_way(&path)),
+        Err(error) => return Err(Error::os(error, &path)),
+    };
+    for (name, _) in conversation.assets.iter().filter(|(name, _)| !former.contains(name)) {
+        let path = folder.join(ASSETS).join(name);
+        if path.symlink_metadata().is_ok() {
+            return Err(in_the_way(&path));
+        }
+    }
+    Ok(former)
 }
 
 #[cfg(unix)]
@@ -181,4 +252,94 @@ fn private_folder(path: &Path) -> io::Result<()> {
         builder.mode(0o700);
     }
     builder.create(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ParseOptions, Source, parse};
+
+    const LINE: &str = r#"{"type":"user","uuid":"u","sessionId":"s","timestamp":"2026-02-10T09:14:01.000Z","message":{"role":"user","content":"why does the boat leak"}}"#;
+
+    fn conversation() -> Conversation {
+        let bytes = format!("{LINE}\n").into_bytes();
+        parse(Source::Bytes(bytes), &ParseOptions::default(), &mut |_, _| true).unwrap()
+    }
+
+    fn listed(folder: &Path) -> Vec<String> {
+        let mut names: Vec<_> =
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn refused(folder: &Path, name: &str) {
+        let before = listed(folder);
+        let error = write(&conversation(), folder).unwrap_err();
+        assert_eq!(error.io().unwrap().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(error.path().unwrap(), folder.join(name));
+        assert_eq!(listed(folder), before);
+    }
+
+    #[test]
+    fn files_of_others_are_not_replaced() {
+        for manifest in ["{}", "mine", r#"{"parser":{"name":"other"},"assets":["screenshot-000-0.png"]}"#] {
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join(MANIFEST), manifest).unwrap();
+            refused(folder.path(), MANIFEST);
+            assert_eq!(fs::read_to_string(folder.path().join(MANIFEST)).unwrap(), manifest);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(EVENTS), "[]").unwrap();
+        refused(folder.path(), EVENTS);
+        assert_eq!(fs::read_to_string(folder.path().join(EVENTS)).unwrap(), "[]");
+    }
+
+    #[test]
+    fn a_folder_for_assets_goes_only_if_a_former_run_made_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (folder, assets) = (folder.path(), folder.path().join(ASSETS));
+        fs::create_dir(&assets).unwrap();
+        write(&conversation(), folder).unwrap();
+        write(&conversation(), folder).unwrap();
+        assert_eq!(listed(folder), [ASSETS, EVENTS, MANIFEST]);
+        fs::write(assets.join("screenshot-000-0.png"), "former").unwrap();
+        let former = r#"{"parser":{"name":"retell-fast"},"assets":["screenshot-000-0.png","../events.json"]}"#;
+        fs::write(folder.join(MANIFEST), former).unwrap();
+        write(&conversation(), folder).unwrap();
+        assert_eq!(listed(folder), [EVENTS, MANIFEST]);
+    }
+
+    #[test]
+    fn what_killed_runs_left_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let long_ago = std::time::SystemTime::now() - 2 * STALE;
+        for (name, old) in [(".retell-old.partial", true), (".retell-new.partial", false), (".retell-kept", true)] {
+            let path = folder.path().join(name);
+            fs::create_dir(&path).unwrap();
+            fs::write(path.join(EVENTS), "[").unwrap();
+            if old {
+                File::open(&path).unwrap().set_modified(long_ago).unwrap();
+            }
+        }
+        write(&conversation(), &folder.path().join("out")).unwrap();
+        assert_eq!(listed(folder.path()), [".retell-kept", ".retell-new.partial", "out"]);
+    }
+
+    #[test]
+    fn many_runs_may_make_one_new_folder_at_once() {
+        let conversation = conversation();
+        let parent = tempfile::tempdir().unwrap();
+        for round in 0..20 {
+            let folder = parent.path().join(round.to_string());
+            std::thread::scope(|scope| {
+                let runs: Vec<_> = (0..4).map(|_| scope.spawn(|| write(&conversation, &folder))).collect();
+                for run in runs {
+                    run.join().unwrap().unwrap();
+                }
+            });
+            assert_eq!(listed(&folder), [EVENTS, MANIFEST]);
+        }
+        assert_eq!(listed(parent.path()).len(), 20);
+    }
 }

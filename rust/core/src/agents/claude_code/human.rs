@@ -147,11 +147,11 @@ fn prefixed(text: &str, tag: &str, prefix: &str, source: WordsSource, mut words:
     words
 }
 
-/// What stands between `<tag>` and `</tag>`.
+/// What stands between `<tag>` and the last `</tag>`: the human may have typed one too.
 fn inside<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
     let opening = format!("<{tag}>");
     let start = text.find(&opening)? + opening.len();
-    let length = text[start..].find(&format!("</{tag}>"))?;
+    let length = text[start..].rfind(&format!("</{tag}>"))?;
     Some(&text[start..start + length])
 }
 

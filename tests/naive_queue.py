@@ -1,0 +1,187 @@
+"""The queue of words typed while the assistant worked, as the obvious lists.
+
+The product finds everything by text or from one end; here every list is gone through.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tests.naive_lines import trim
+from tests.naive_words import SLASH_COMMAND, Words, human_words
+
+if TYPE_CHECKING:
+    from tests.naive_lines import Json
+    from tests.naive_words import Event
+
+MOST_COMBINED = 64
+"""So many texts at the most are tried as parts of a combined delivery."""
+
+
+@dataclass
+class Queued:
+    """Words typed while the assistant worked."""
+
+    texts: list[str]
+    images: list[Json]
+    session: str = ""
+
+    @property
+    def text(self) -> str:
+        """All of it: the key by which operations find each other."""
+        return trim("\n".join(self.texts))
+
+    @property
+    def words(self) -> Words:
+        """What the human said in it."""
+        return human_words(self.texts)
+
+    @property
+    def is_notification(self) -> bool:
+        """Whether a background task wrote this, not the human."""
+        return self.text.startswith("<task-notification>")
+
+    @property
+    def is_human(self) -> bool:
+        """Whether these are plain words or only pictures: no markup, no slash command."""
+        words = self.words
+        if words.dropped or words.source is not None or words.interruption:
+            return False
+        return not SLASH_COMMAND.match(words.says) if words.says else self.images != []
+
+
+@dataclass
+class Delivered:
+    """Words that a `remove` made an event of."""
+
+    text: str
+    event: Event
+    turn: int
+
+
+class WordQueue:
+    """What is open, what was delivered, and what is still expected."""
+
+    def __init__(self) -> None:
+        self.open: list[Queued] = []
+        self.credits = 0
+        self.dequeues = 0
+        self.delivered: list[Delivered] = []
+        self.fresh: list[str] = []
+        self.told: set[str] = set()
+        self.turn = 0
+
+    def waiting(self) -> list[Queued]:
+        """The open ones that are no notifications."""
+        return [queued for queued in self.open if not queued.is_notification]
+
+    def equal(self, text: str, *, with_images: bool = False) -> Queued | None:
+        """The first open one of this text; pictures without words have the empty text."""
+        if not text and not with_images:
+            return None
+        return next((one for one in self.open if one.text == text and (text or one.is_human)), None)
+
+    def close(self, queued: Queued | None) -> int:
+        """Closes it; gives how many that was."""
+        if queued is None:
+            return 0
+        self.open = [one for one in self.open if one is not queued]
+        return 1
+
+    def remove(self, words: Queued) -> Queued | None:
+        """Something was given to the assistant; what has to become an event here."""
+        if words.text:
+            found = self.equal(words.text)
+        elif self.credits > 0:
+            self.credits -= 1
+            return None
+        else:
+            own = [queued for queued in self.waiting() if queued.session == words.session]
+            found = next(iter(own or self.waiting()), None)
+        if found is None and self.credits > 0:
+            self.credits -= 1
+            return None
+        if found is None and words.text in self.told:
+            return None
+        self.close(found)
+        taken = found or words
+        return taken if taken.is_human else None
+
+    def became(self, text: str, event: Event) -> None:
+        """Removed words have become this event."""
+        self.told.add(text)
+        self.delivered.append(Delivered(text, event, self.turn))
+        self.fresh = [*self.fresh, text][-MOST_COMBINED:]
+
+    def take_delivered(self, text: str, *, this_turn: bool) -> Event | None:
+        """The event that the text became already; taken, so that it is found once."""
+        if not text:
+            return None
+        for one in self.delivered:
+            if one.text == text and (not this_turn or one.turn == self.turn):
+                self.delivered.remove(one)
+                return one.event
+        parts = parts_of(text, self.fresh)
+        firsts = [one for one in self.delivered if parts and one.text == parts[0]]
+        if not firsts:
+            return None
+        self.delivered = [one for one in self.delivered if one.text not in parts]
+        self.fresh = [one for one in self.fresh if one not in parts]
+        return firsts[-1].event
+
+    def attachment(self, words: Queued, *, is_human: bool) -> Event | bool | None:
+        """The event that an attachment repeats, or whether it is one of its own."""
+        own = self.equal(words.text, with_images=True)
+        repeated = self.take_delivered(words.text, this_turn=True)
+        if repeated is None and own is None:
+            repeated = self.take_delivered(words.text, this_turn=False)
+        if repeated is not None:
+            return repeated
+        closed = self.close(own) if own else self.close_parts(words.text)
+        self.credits += max(1, closed)
+        if is_human:
+            self.told.add(words.text)
+        return is_human
+
+    def user_line(self, text: str, says: str) -> Event | None:
+        """The event that a user line repeats, if it does; it may close what is open."""
+        own = self.equal(text) or self.equal(says)
+        if not (self.dequeues and own):
+            repeated = self.take_delivered(text, this_turn=True) or self.take_delivered(says, this_turn=True)
+            if repeated is not None:
+                return repeated
+        closed = self.close(own)
+        if self.dequeues:
+            closed = closed or self.close_parts(text) or self.close_alike(is_markup=not says)
+            self.dequeues = max(0, self.dequeues - max(1, closed)) if self.open else 0
+        if closed:
+            self.told.add(text)
+        return None
+
+    def close_parts(self, text: str) -> int:
+        """Closes the open texts that this one is made of."""
+        parts = parts_of(text, [queued.text for queued in self.waiting()[:MOST_COMBINED]])
+        found = [self.equal(part) for part in parts]
+        return sum(self.close(queued) for queued in found if queued in self.open)
+
+    def close_alike(self, *, is_markup: bool) -> int:
+        """Words close words, markup closes markup: a queued command comes back spelled in tags."""
+        oldest = self.waiting()[:MOST_COMBINED]
+        return self.close(next((queued for queued in oldest if queued.is_human != is_markup), None))
+
+    def assistant_spoke(self) -> None:
+        """What the human types from now on is new."""
+        self.turn += 1
+        self.fresh.clear()
+
+
+def parts_of(text: str, known: list[str]) -> list[str]:
+    """The known texts, in their order, that the text is made of with line ends between; [] if it is not."""
+    parts, rest = [], text
+    for part in known:
+        behind = rest.removeprefix(part)
+        if part and rest.startswith(part) and (not behind or behind.startswith("\n")):
+            parts.append(part)
+            rest = behind.lstrip("\n")
+    return parts if not rest and len(parts) > 1 else []
