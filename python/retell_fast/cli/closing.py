@@ -84,14 +84,10 @@ def shortened(found: Sequence[str]) -> list[str]:
 def _unknown(manifest: dict[str, Any]) -> list[str]:
     by_count = sorted(manifest["unknown_entries"].items(), key=lambda each: (-each[1]["count"], each[0]))
     return [
-        f"unknown entry type {name} ({counted(seen['count'], 'entry', 'entries')}, "
-        f"first on line {seen['first_line']}{_in_file(seen)}) was passed over"
+        f"{_in_file(seen)}unknown entry type {name} ({counted(seen['count'], 'entry', 'entries')}, "
+        f"first on line {seen['first_line']}) was passed over"
         for name, seen in by_count
     ]
-
-
-def _in_file(place: dict[str, Any]) -> str:
-    return f" of {place['file']}" if "file" in place else ""
 
 
 def _secrets(manifest: dict[str, Any]) -> list[str]:
