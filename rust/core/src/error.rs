@@ -22,6 +22,12 @@ pub enum ErrorKind {
     AmbiguousSession,
     /// No agent of that name is known.
     UnknownAgent,
+    /// An asset is missing, or its bytes are not those that its name says.
+    MissingAsset,
+    /// What was written does not give the original back.
+    NotProven,
+    /// It could destroy something.
+    Refused,
     /// The caller's progress callback asked to stop.
     Stopped,
 }
