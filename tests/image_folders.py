@@ -33,8 +33,8 @@ class Place:
         os.utime(self.full, (LONG_AGO, LONG_AGO))
         return transcript
 
-    def extract(self, **options: int) -> retell_fast.ImageReport:
-        return retell_fast.externalize(self.full, self.slim, self.store, **options)
+    def extract(self, *, max_image_bytes: int = naive_images.CAP) -> retell_fast.ImageReport:
+        return retell_fast.externalize(self.full, self.slim, self.store, max_image_bytes=max_image_bytes)
 
     def restore(self, *, allow_missing: bool = False) -> retell_fast.ImageReport:
         return retell_fast.restore(self.slim, self.back, self.store, allow_missing=allow_missing)

@@ -100,23 +100,68 @@ def test_one_new_file_keeps_a_whole_folder_from_being_changed_in_place(tmp_path:
     assert below(tmp_path / "full") == tree
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
-def test_what_was_written_in_place_before_a_failure_can_be_restored(tmp_path: Path, share: float) -> None:
+def test_what_was_written_before_a_failure_can_be_restored(tmp_path: Path) -> None:
     """The files that are done when something fails need their images."""
-    full, store = tmp_path / "full", tmp_path / "store"
+    full, slim, store = tmp_path / "full", tmp_path / "slim", tmp_path / "store"
     tree = sessions(full)
+    (full / "zzz.jsonl").write_bytes(line(image()))
+    (slim / "zzz.jsonl" / "in the way").mkdir(parents=True)
+    with pytest.raises(OSError, match="zzz"):
+        retell_fast.externalize(full, slim, store)
+    written = below(slim)
+    retell_fast.restore(slim, tmp_path / "back", store, allow_missing=True)
+    assert below(tmp_path / "back") == {path: tree[path] for path in written}
 
-    def stop(done: int, total: int) -> None:
-        if done > share * total:
-            raise LookupError("enough")
 
-    with pytest.raises(LookupError, match="enough"):
-        retell_fast.externalize(full, None, store, in_place=True, progress=stop)
-    changed = [path for path, transcript in tree.items() if below(full)[path] != transcript]
-    assert changed or share < 0.5
+@NOT_ON_WINDOWS
+def test_what_was_changed_in_place_before_a_failure_can_be_restored(tmp_path: Path) -> None:
+    """As above, and here nothing else has the images any more."""
+    full, store = tmp_path / "full", tmp_path / "store"
+    sessions(full)
+    # A path of nearly 4096 bytes: there is room for the file, and none for a longer name beside it.
+    folder = full / "zzz"
+    while len(bytes(folder)) < 4080:
+        folder /= "z" * min(200, 4083 - len(bytes(folder)))
+    try:
+        folder.mkdir(parents=True)
+        (folder / "last.jsonl").write_bytes(line(image()))
+    except OSError:
+        pytest.skip("this system takes no path of that length")
+    os.utime(folder / "last.jsonl", (LONG_AGO, LONG_AGO))
+    tree = below(full)
+    with pytest.raises(OSError, match="last"):
+        retell_fast.externalize(full, None, store, in_place=True)
+    changed = [path for path, transcript in below(full).items() if transcript != tree[path]]
+    shutil.rmtree(full / "zzz")
     retell_fast.restore(full, tmp_path / "back", store, allow_missing=True)
     for path in changed:
         assert (tmp_path / "back" / path).read_bytes() == tree[path], path
+
+
+def test_a_failure_takes_no_image_that_another_run_relies_on(tmp_path: Path) -> None:
+    """Two runs share a store: what the one put there is what the other found there."""
+    large = line(image("png", 1_500_000))
+    (tmp_path / "one.jsonl").write_bytes(large * 50)
+    (tmp_path / "two.jsonl").write_bytes(large)
+    one, two, store = tmp_path / "one.slim", tmp_path / "two.slim", tmp_path / "store"
+
+    def meanwhile(_done: int, _total: int) -> None:
+        retell_fast.externalize(tmp_path / "two.jsonl", two, store)
+        raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        retell_fast.externalize(tmp_path / "one.jsonl", one, store, progress=meanwhile)
+    assert not one.exists()
+    retell_fast.restore(two, tmp_path / "back.jsonl", store)
+    assert (tmp_path / "back.jsonl").read_bytes() == large
+
+
+def test_a_folder_is_not_written_into_itself(tmp_path: Path) -> None:
+    tree = sessions(tmp_path / "full", 3)
+    with pytest.raises(retell_fast.RetellError, match="inside") as caught:
+        retell_fast.externalize(tmp_path / "full", tmp_path / "full" / "slim", tmp_path / "store")
+    assert caught.value.hint
+    assert below(tmp_path / "full") == tree
 
 
 def test_a_missing_asset_keeps_a_whole_folder_from_being_restored(tmp_path: Path) -> None:
@@ -179,8 +224,8 @@ def test_a_kill_at_any_moment_leaves_the_original_or_the_whole_result(
         shutil.rmtree(place.store)
         place.slim.unlink(missing_ok=True)
         place.write(transcript)
-        command = [sys.executable, "-c", EXTRACT, place.full, "" if in_place else place.slim, place.store]
-        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        words = map(str, (place.full, "" if in_place else place.slim, place.store))
+        with subprocess.Popen([sys.executable, "-c", EXTRACT, *words], stdout=subprocess.PIPE) as process:
             assert process.stdout
             process.stdout.readline()
             time.sleep(rng.random() * whole * 1.3)

@@ -394,7 +394,7 @@ def externalize(
     out: str | os.PathLike[str] | None,
     assets_dir: str | os.PathLike[str],
     *,
-    max_image_bytes: int = 67108864,
+    max_image_bytes: int = ...,
     in_place: bool = False,
     dry_run: bool = False,
     progress: Callable[[int, int], object] | None = None,
@@ -409,7 +409,7 @@ def externalize(
         path: a transcript, or a folder; what is below it is handled side by side, links are passed over.
         out: the file or folder to write; None with `in_place` or `dry_run`.
         assets_dir: the folder the images go to, each under a name made of its hash, so a store can be shared.
-        max_image_bytes: images with more bytes stay where they are, and are counted in `left_inline`.
+        max_image_bytes: larger images stay, and are counted in `left_inline`; 64 MiB by default.
         in_place: write the result over the original.
         dry_run: write nothing, and tell what would be done.
         progress: called now and then with the bytes done and the bytes there are. What it raises ends it all.
@@ -454,7 +454,7 @@ def restore(
 def list_images(
     path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
-    max_image_bytes: int = 67108864,
+    max_image_bytes: int = ...,
     progress: Callable[[int, int], object] | None = None,
 ) -> ImageReport:
     """Counts the images that `externalize` would lift. Only reads.
@@ -476,9 +476,7 @@ class ImageCodec:
     def agent(self) -> str:
         """The agent it is for."""
 
-    def extract_images(
-        self, transcript: bytes, *, max_image_bytes: int = 67108864
-    ) -> tuple[bytes, list[Asset]]:
+    def extract_images(self, transcript: bytes, *, max_image_bytes: int = ...) -> tuple[bytes, list[Asset]]:
         """Gives the transcript with a placeholder for each image, and the images.
 
         `reinject_images` gives back the same bytes, whatever the transcript holds. Where there is nothing to
@@ -486,7 +484,7 @@ class ImageCodec:
 
         Args:
             transcript: the bytes of a transcript, or any others.
-            max_image_bytes: images with more bytes stay where they are.
+            max_image_bytes: images with more bytes stay where they are; 64 MiB by default.
 
         Returns:
             The rewritten transcript, and each distinct image once, in the order of first appearance.

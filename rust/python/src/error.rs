@@ -48,7 +48,12 @@ pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
         ErrorKind::AmbiguousSession => AmbiguousSessionError::new_err(message),
         _ => RetellError::new_err(message),
     };
-    match converted.value(py).setattr("hint", error.hint()) {
+    let value = converted.value(py);
+    let missing = match error.kind() {
+        ErrorKind::MissingAsset => value.setattr("missing", error.names()),
+        _ => Ok(()),
+    };
+    match missing.and_then(|()| value.setattr("hint", error.hint())) {
         Ok(()) => converted,
         Err(failed) => failed,
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use retell_core::images::{self, FileOptions, PlaceholderForm};
 use retell_core::{Error, ErrorKind};
 
@@ -32,6 +32,7 @@ pub struct ImageCodec {
 }
 
 #[pymethods]
+#[expect(clippy::unused_self, reason = "all agents' images are handled alike; methods to the caller")]
 impl ImageCodec {
     #[getter]
     fn agent(&self) -> &str {
@@ -86,7 +87,12 @@ impl ImageCodec {
         };
         let restored = images::restore(&mut &transcript[..], &mut full, form, &mut look)?;
         if !restored.missing.is_empty() {
-            let message = format!("assets missing, their placeholders stay: {}", restored.missing.join(", "));
+            let (count, names) = (restored.missing.len(), restored.missing.join(", "));
+            let message = if count == 1 {
+                format!("1 asset is missing, its placeholders stay: {names}")
+            } else {
+                format!("{count} assets are missing, their placeholders stay: {names}")
+            };
             let message = std::ffi::CString::new(message)?;
             PyErr::warn(py, &py.get_type::<MissingAssetWarning>(), &message, 1)?;
         }
@@ -194,16 +200,21 @@ pub fn restore(
     watched(py, progress, |told| images::restore_files(&path, out.as_deref(), &assets_dir, &options, told))
 }
 
-/// Counts the images of a file or a folder. Reads only.
+/// Counts the images of a file, a folder, or several. Reads only.
 #[pyfunction]
 #[pyo3(signature = (path, *, max_image_bytes=images::DEFAULT_CAP, progress=None))]
 pub fn list_images(
     py: Python<'_>,
-    path: PathBuf,
+    path: &Bound<'_, PyAny>,
     max_image_bytes: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<ImageReport> {
-    watched(py, progress, |told| images::list_files(&path, max_image_bytes, told))
+    let paths = match path.extract::<PathBuf>() {
+        Ok(path) => vec![path],
+        Err(_) if path.is_instance_of::<PyList>() || path.is_instance_of::<PyTuple>() => path.extract()?,
+        Err(error) => path.extract().map_err(|_| error)?,
+    };
+    watched(py, progress, |told| images::list_files(&paths, max_image_bytes, told))
 }
 
 fn has_one_target(out: Option<&PathBuf>, in_place: bool, dry_run: bool) -> PyResult<()> {

@@ -6,15 +6,14 @@
 //!           only then rename it into place
 //! restore   a missing or altered asset is an error before anything is in place
 //! ```
-//! Assets go to one folder, named by what they are: the same picture is one file for a whole store. On an error the
-//! files that were new are removed again.
+//! Assets go to one folder, named by what they are: the same picture is one file for a whole store. None is ever
+//! removed, not even on an error: other files, or other runs, can rely on it by then.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use tempfile::NamedTempFile;
@@ -123,8 +122,9 @@ impl ImageReport {
 /// place).
 ///
 /// # Errors
-/// [`ErrorKind::Io`]; [`ErrorKind::Refused`] in place for a link or a file that was written in the last minute;
-/// [`ErrorKind::NotProven`] when what was written does not give the file back, after which nothing is changed.
+/// [`ErrorKind::Io`]; [`ErrorKind::Refused`] when `out` is `path` or lies inside it, and in place for a link, for a file
+/// that was written in the last minute, and for one that changes meanwhile; [`ErrorKind::NotProven`] when what was
+/// written does not give the file back. The file that it is about is not changed, and assets that were written stay.
 pub fn extract_files(
     path: &Path,
     out: Option<&Path>,
@@ -134,11 +134,7 @@ pub fn extract_files(
 ) -> Result<ImageReport> {
     let store = Store::open(assets, !options.dry_run)?;
     let work = |job: &Job, told: &dyn Fn(u64) -> bool| extract_one(job, &store, options, told);
-    let done = each_file(path, out, options, progress, &work);
-    if done.is_err() {
-        store.forget_new();
-    }
-    done
+    each_file(path, out, options, progress, &work)
 }
 
 /// Puts the images in `assets` back into `path`, a file or a folder, and writes the result to `out` (or back, in
@@ -174,10 +170,12 @@ pub fn restore_files(
 ///
 /// # Errors
 /// [`ErrorKind::Io`], [`ErrorKind::Stopped`].
-pub fn list_files(path: &Path, cap: usize, progress: Progress<'_>) -> Result<ImageReport> {
+pub fn list_files(paths: &[PathBuf], cap: usize, progress: Progress<'_>) -> Result<ImageReport> {
     let options = FileOptions { cap, dry_run: true, ..FileOptions::default() };
-    let store = Store { folder: PathBuf::new(), writes: false, new: Mutex::default() };
-    each_file(path, None, &options, progress, &|job, told| extract_one(job, &store, &options, told))
+    let store = Store { folder: PathBuf::new(), writes: false };
+    let mut found = Found::default();
+    paths.iter().try_for_each(|path| found.add(path, None))?;
+    run(found, progress, &|job, told| extract_one(job, &store, &options, told))
 }
 
 fn missing(names: &BTreeSet<String>, assets: &Path) -> Error {
@@ -185,8 +183,10 @@ fn missing(names: &BTreeSet<String>, assets: &Path) -> Error {
     if names.len() > MOST_NAMED {
         listed.push(format!("and {} more", names.len() - MOST_NAMED));
     }
-    let what = format!("{} missing or altered in {}: {}", names.len(), assets.display(), listed.join(", "));
-    Error::new(ErrorKind::MissingAsset, format!("assets {what}"))
+    let assets_are = if names.len() == 1 { "asset is" } else { "assets are" };
+    let what = format!("{} {assets_are} missing or altered in {}", names.len(), assets.display());
+    Error::new(ErrorKind::MissingAsset, format!("{what}: {}", listed.join(", ")))
+        .with_names(names.iter().cloned())
         .with_hint("name the folder that `images extract` wrote to, or leave their placeholders with --allow-missing")
 }
 
@@ -206,22 +206,27 @@ fn each_file(
     progress: Progress<'_>,
     work: Work<'_>,
 ) -> Result<ImageReport> {
-    let mut report = ImageReport::default();
-    let mut jobs = Vec::new();
-    let target = if options.in_place { Some(path) } else { out };
-    let metadata = fs::metadata(path).map_err(|error| Error::os(error, path))?;
-    if metadata.is_dir() {
-        if let Some(out) = out.filter(|out| is_inside(out, path)) {
-            return Err(Error::new(ErrorKind::Refused, format!("{} lies inside {}", out.display(), path.display()))
-                .with_hint("name a folder outside it"));
-        }
-        jobs_below(path, target, &mut jobs, &mut report.skipped)?;
-    } else {
-        jobs.push(Job { from: path.to_owned(), to: target.map(Path::to_owned), size: metadata.len() });
+    if let Some(out) = out {
+        refuse_overlap(path, out)?;
     }
+    let mut found = Found::default();
+    found.add(path, if options.in_place { Some(path) } else { out })?;
     if options.in_place && !options.dry_run {
-        jobs.iter().try_for_each(|job| refuse_unsafe(&job.from))?;
+        found.jobs.iter().try_for_each(|job| refuse_unsafe(&job.from))?;
     }
+    let folders = std::mem::take(&mut found.folders);
+    let report = run(found, progress, work)?;
+    if !options.in_place && !options.dry_run {
+        // Those with files in them are there by now; the others are missed as well.
+        folders.iter().try_for_each(|folder| private_folder(folder).map_err(|error| Error::os(error, folder)))?;
+    }
+    Ok(report)
+}
+
+/// Handles what was found, side by side.
+fn run(found: Found, progress: Progress<'_>, work: Work<'_>) -> Result<ImageReport> {
+    let Found { jobs, skipped, .. } = found;
+    let mut report = ImageReport { skipped, ..ImageReport::default() };
     let (total, done, stop) = (jobs.iter().map(|job| job.size).sum::<u64>(), AtomicU64::new(0), AtomicBool::new(false));
     let results = parallel::map(&jobs, |job| {
         let told = |more: u64| {
@@ -252,28 +257,74 @@ fn each_file(
     stopped.map_or(Ok(report), Err)
 }
 
-fn is_inside(inner: &Path, outer: &Path) -> bool {
-    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    whole(inner).starts_with(whole(outer))
-}
-
-fn jobs_below(folder: &Path, out: Option<&Path>, jobs: &mut Vec<Job>, skipped: &mut Vec<PathBuf>) -> Result<()> {
-    let at_folder = |error| Error::os(error, folder);
-    let mut entries: Vec<_> = fs::read_dir(folder).map_err(at_folder)?.collect::<io::Result<_>>().map_err(at_folder)?;
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let (from, to) = (entry.path(), out.map(|out| out.join(entry.file_name())));
-        let kind = entry.file_type().map_err(|error| Error::os(error, &from))?;
-        if kind.is_dir() {
-            jobs_below(&from, to.as_deref(), jobs, skipped)?;
-        } else if kind.is_file() {
-            let size = entry.metadata().map_err(|error| Error::os(error, &from))?.len();
-            jobs.push(Job { from, to, size });
-        } else {
-            skipped.push(from);
-        }
+/// Refuses an `out` that is `path`, or lies inside it.
+fn refuse_overlap(path: &Path, out: &Path) -> Result<()> {
+    let (whole, whole_out) = (canonical(path), canonical(out));
+    let refuse = |what: &str, hint: &str| {
+        let message = format!("{} {what} {}", out.display(), path.display());
+        Err(Error::new(ErrorKind::Refused, message).with_hint(hint))
+    };
+    if whole == whole_out {
+        return refuse("is the same as", "name another place, or say in_place (--in-place) to replace the original");
+    }
+    if whole_out.starts_with(&whole) {
+        return refuse("lies inside", "name a folder outside it");
     }
     Ok(())
+}
+
+/// Where `path` leads to, as far as it exists.
+fn canonical(path: &Path) -> PathBuf {
+    if let Ok(whole) = fs::canonicalize(path) {
+        return whole;
+    }
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    match (absolute.parent(), absolute.file_name()) {
+        (Some(parent), Some(name)) => canonical(parent).join(name),
+        _ => absolute,
+    }
+}
+
+/// What is to be done.
+#[derive(Default)]
+struct Found {
+    jobs: Vec<Job>,
+    /// The folders of the tree that is written.
+    folders: Vec<PathBuf>,
+    skipped: Vec<PathBuf>,
+}
+
+impl Found {
+    /// The file `path`, or what is below it.
+    fn add(&mut self, path: &Path, to: Option<&Path>) -> Result<()> {
+        let metadata = fs::metadata(path).map_err(|error| Error::os(error, path))?;
+        if metadata.is_dir() {
+            return self.add_below(path, to);
+        }
+        self.jobs.push(Job { from: path.to_owned(), to: to.map(Path::to_owned), size: metadata.len() });
+        Ok(())
+    }
+
+    fn add_below(&mut self, folder: &Path, out: Option<&Path>) -> Result<()> {
+        let at_folder = |error| Error::os(error, folder);
+        let entries = fs::read_dir(folder).map_err(at_folder)?;
+        let mut entries: Vec<_> = entries.collect::<io::Result<_>>().map_err(at_folder)?;
+        entries.sort_by_key(fs::DirEntry::file_name);
+        self.folders.extend(out.map(Path::to_owned));
+        for entry in entries {
+            let (from, to) = (entry.path(), out.map(|out| out.join(entry.file_name())));
+            let kind = entry.file_type().map_err(|error| Error::os(error, &from))?;
+            if kind.is_dir() {
+                self.add_below(&from, to.as_deref())?;
+            } else if kind.is_file() {
+                let size = entry.metadata().map_err(|error| Error::os(error, &from))?.len();
+                self.jobs.push(Job { from, to, size });
+            } else {
+                self.skipped.push(from);
+            }
+        }
+        Ok(())
+    }
 }
 
 fn refuse_unsafe(path: &Path) -> Result<()> {
@@ -297,7 +348,8 @@ fn refuse_unsafe(path: &Path) -> Result<()> {
 fn extract_one(job: &Job, store: &Store, options: &FileOptions, told: &dyn Fn(u64) -> bool) -> Result<ImageReport> {
     let at_file = |error| Error::os(error, &job.from);
     let mut file = File::open(&job.from).map_err(at_file)?;
-    let size = file.metadata().map_err(at_file)?.len();
+    let before = file.metadata().map_err(at_file)?;
+    let size = before.len();
     let whole_lines = last_line_end(&mut file, size).map_err(at_file)?;
     let mut names = BTreeSet::new();
     let mut keep = |asset: Asset| {
@@ -314,7 +366,7 @@ fn extract_one(job: &Job, store: &Store, options: &FileOptions, told: &dyn Fn(u6
     extracted.bytes_after += tail.bytes_after;
     if let Some(temporary) = target.finish().map_err(at_file)? {
         prove(&temporary, &job.from, size, store, &names)?;
-        put_in_place(temporary, job)?;
+        put_in_place(temporary, job, &before)?;
     }
     Ok(ImageReport::of(extracted, names))
 }
@@ -362,7 +414,7 @@ fn prove(temporary: &NamedTempFile, original: &Path, size: u64, store: &Store, n
 fn restore_one(job: &Job, store: &Store, options: &FileOptions, told: &dyn Fn(u64) -> bool) -> Result<ImageReport> {
     let at_file = |error| Error::os(error, &job.from);
     let file = File::open(&job.from).map_err(at_file)?;
-    let size = file.metadata().map_err(at_file)?.len();
+    let before = file.metadata().map_err(at_file)?;
     let (mut names, mut characters) = (BTreeSet::new(), 0);
     let mut lookup = |name: &str| {
         let found = store.get(name)?;
@@ -373,7 +425,7 @@ fn restore_one(job: &Job, store: &Store, options: &FileOptions, told: &dyn Fn(u6
         Ok(found)
     };
     let mut target = Target::new(job, options)?;
-    let mut input = Told { reader: file.take(size), told };
+    let mut input = Told { reader: file.take(before.len()), told };
     let restored = restore(&mut input, &mut target, options.form, &mut lookup);
     let restored = restored.map_err(|error| stopped_or(error, &job.from))?;
     let missing_names: BTreeSet<String> = restored.missing.into_iter().collect();
@@ -381,7 +433,7 @@ fn restore_one(job: &Job, store: &Store, options: &FileOptions, told: &dyn Fn(u6
         if !missing_names.is_empty() && !options.allow_missing {
             return Err(missing(&missing_names, &store.folder));
         }
-        put_in_place(temporary, job)?;
+        put_in_place(temporary, job, &before)?;
     }
     Ok(ImageReport {
         files: 1,
@@ -396,7 +448,7 @@ fn restore_one(job: &Job, store: &Store, options: &FileOptions, told: &dyn Fn(u6
 }
 
 fn stopped_or(error: io::Error, path: &Path) -> Error {
-    if error.get_ref().is_some_and(|inner| inner.is::<Stop>()) {
+    if error.get_ref().and_then(|inner| inner.downcast_ref::<Stop>()).is_some() {
         return Error::new(ErrorKind::Stopped, "stopped");
     }
     Error::os(error, path)
@@ -442,15 +494,23 @@ impl Write for Target {
     }
 }
 
-/// Temporary files are made 0600. The time of the last change is kept: discovery sorts by it.
-fn put_in_place(temporary: NamedTempFile, job: &Job) -> Result<()> {
+/// Temporary files are made 0600. The time of the last change is kept: discovery sorts by it. `before` is what the
+/// original was when it was opened: one that has changed since is not replaced.
+fn put_in_place(temporary: NamedTempFile, job: &Job, before: &Metadata) -> Result<()> {
     let Some(to) = &job.to else { return Ok(()) };
-    if let Ok(modified) = fs::metadata(&job.from).and_then(|metadata| metadata.modified()) {
+    if let Ok(modified) = before.modified() {
         // A file system without times is no reason to fail.
         let _ = temporary.as_file().set_modified(modified);
     }
     let synced = temporary.as_file().sync_data();
     synced.map_err(|error| Error::os(error, to))?;
+    if *to == job.from {
+        let now = fs::symlink_metadata(to).map_err(|error| Error::os(error, to))?;
+        if now.len() != before.len() || now.modified().ok() != before.modified().ok() {
+            return Err(Error::new(ErrorKind::Refused, format!("{} changed while it was read", to.display()))
+                .with_hint("it is as it was; wait until its session has ended, or write beside with --output"));
+        }
+    }
     temporary.persist(to).map_err(|error| Error::os(error.error, to))?;
     Ok(())
 }
@@ -470,7 +530,6 @@ fn private_folder(path: &Path) -> io::Result<()> {
 struct Store {
     folder: PathBuf,
     writes: bool,
-    new: Mutex<Vec<PathBuf>>,
 }
 
 impl Store {
@@ -478,18 +537,19 @@ impl Store {
         if writes {
             private_folder(folder).map_err(|error| Error::os(error, folder))?;
         }
-        Ok(Self { folder: folder.to_owned(), writes, new: Mutex::default() })
+        Ok(Self { folder: folder.to_owned(), writes })
     }
 
     fn put(&self, asset: &Asset) -> io::Result<()> {
         let path = self.folder.join(&asset.name);
-        if !self.writes || fs::metadata(&path).is_ok_and(|metadata| metadata.len() == asset.data.len() as u64) {
+        let same_length = || fs::metadata(&path).is_ok_and(|metadata| metadata.len() == asset.data.len() as u64);
+        if !self.writes || same_length() && fs::read(&path).is_ok_and(|there| there == asset.data) {
             return Ok(());
         }
         let mut file = tempfile::Builder::new().prefix(".retell-").suffix(".partial").tempfile_in(&self.folder)?;
         file.write_all(&asset.data)?;
+        file.as_file().sync_data()?;
         file.persist(&path).map_err(|error| error.error)?;
-        self.new.lock().unwrap_or_else(PoisonError::into_inner).push(path);
         Ok(())
     }
 
@@ -499,13 +559,6 @@ impl Store {
             Ok(data) => Ok(matches_name(&data, name).then_some(data)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
-        }
-    }
-
-    fn forget_new(&self) {
-        for path in self.new.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            // It is of no use to anybody; if it cannot be removed it is of no harm either.
-            let _ = fs::remove_file(path);
         }
     }
 }

@@ -10,7 +10,7 @@
 //! the result are extract's own; each ends with its `;`, so what follows is never taken for part of it; and only
 //! base64 that encodes back to the same characters is swapped. Nothing is said about JSON, and none is parsed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Read, Write};
 
 use base64_simd::STANDARD;
@@ -168,10 +168,11 @@ fn restore_by(
     form: PlaceholderForm,
     lookup: &mut dyn FnMut(&str) -> io::Result<Option<Vec<u8>>>,
 ) -> io::Result<Restored> {
-    let mut restored = Restored::default();
+    let (mut restored, mut seen) = (Restored::default(), HashSet::new());
     let prefix = Finder::new(if form == PlaceholderForm::Retell { PREFIX } else { ENTIRE_PREFIX });
-    let mut step =
-        |window: &Window<'_>, out: &mut dyn Write| restore_window(window, out, form, &prefix, &mut restored, lookup);
+    let mut step = |window: &Window<'_>, out: &mut dyn Write| {
+        restore_window(window, out, form, &prefix, &mut restored, &mut seen, lookup)
+    };
     let (before, after) = in_windows(chunk, input, output, 0, &mut step)?;
     Ok(Restored { bytes_before: before, bytes_after: after, ..restored })
 }
@@ -380,6 +381,7 @@ fn restore_window(
     form: PlaceholderForm,
     prefix: &Finder<'_>,
     restored: &mut Restored,
+    seen: &mut HashSet<String>,
     lookup: &mut dyn FnMut(&str) -> io::Result<Option<Vec<u8>>>,
 ) -> io::Result<usize> {
     let bytes = window.bytes;
@@ -397,16 +399,13 @@ fn restore_window(
             out.write_all(PREFIX)?;
             at = behind + 1;
         } else if let Some((name, length)) = placeholder(&bytes[found..], form) {
-            match lookup(name)? {
-                Some(data) => {
-                    out.write_all(STANDARD.encode_to_string(&data).as_bytes())?;
-                    restored.images += 1;
-                }
-                None => {
-                    out.write_all(&bytes[found..found + length])?;
-                    if !restored.missing.iter().any(|missing| missing == name) {
-                        restored.missing.push(name.to_owned());
-                    }
+            if let Some(data) = lookup(name)? {
+                out.write_all(STANDARD.encode_to_string(&data).as_bytes())?;
+                restored.images += 1;
+            } else {
+                out.write_all(&bytes[found..found + length])?;
+                if seen.insert(name.to_owned()) {
+                    restored.missing.push(name.to_owned());
                 }
             }
             at = found + length;
