@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,35 +23,40 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benches.claude_lines import Profile
 from benches.claude_session import classic_session
+from benches.image_session import image_session
 from benches.vocabulary import Dice
 
 OUT = Path(__file__).resolve().parent / "out"
 
-_WRITTEN_BY = ("generate", "claude_session", "claude_lines", "vocabulary")
+_WRITTEN_BY = ("generate", "claude_session", "claude_lines", "image_session", "vocabulary")
+
+# Claude Code 2.1.39, as measured on real sessions. User lines are 47 %: `mirrored` is what of them stands
+# outside of `toolUseResult`. The rest, under 1 %, is system lines and queue operations.
+_CLASSIC = Profile(
+    write=classic_session,
+    mean_line=5000,
+    shares={
+        "mirrored": 0.17,
+        "toolUseResult": 0.30,
+        "progress": 0.37,
+        "assistant": 0.14,
+        "snapshot": 0.01,
+        "signal": 0.016,
+    },
+    typical={
+        "mirrored": 8000,
+        "toolUseResult": 20_000,
+        "progress": 19_000,
+        "assistant": 5000,
+        "snapshot": 4000,
+        "signal": 1000,
+    },
+)
 
 PROFILES: Mapping[str, Profile] = {
-    # Claude Code 2.1.39, as measured on real sessions. User lines are 47 %: `mirrored` is what of them stands
-    # outside of `toolUseResult`. The rest, under 1 %, is system lines and queue operations.
-    "classic": Profile(
-        write=classic_session,
-        mean_line=5000,
-        shares={
-            "mirrored": 0.17,
-            "toolUseResult": 0.30,
-            "progress": 0.37,
-            "assistant": 0.14,
-            "snapshot": 0.01,
-            "signal": 0.016,
-        },
-        typical={
-            "mirrored": 8000,
-            "toolUseResult": 20_000,
-            "progress": 19_000,
-            "assistant": 5000,
-            "snapshot": 4000,
-            "signal": 1000,
-        },
-    ),
+    "classic": _CLASSIC,
+    # The same, and for each million bytes a screenshot that fills 80 % of them, with a copy of itself.
+    "images": replace(_CLASSIC, write=image_session),
 }
 
 

@@ -32,7 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "json": {"error"},
     "entry": {"error", "lines", "json"},
     "event": {"error", "entry"},
-    "images": {"error", "json", "event"},
+    "images": {"error", "parallel", "json", "event"},
     "secrets": {"error", "json"},
     "agents": {"error", "json", "entry", "event", "images"},
     "stretch": {"error", "entry", "event", "images", "agents"},

@@ -10,16 +10,25 @@
     for preview in retell_fast.discover(limit=20):    # recent sessions, newest first
         print(preview.title, preview.score)
 
-Nothing here opens a network connection or changes a session file.
+    retell_fast.externalize("long.jsonl", "slim.jsonl", "store/")    # images into files, placeholders instead
+    retell_fast.restore("slim.jsonl", "long.jsonl", "store/")        # and back, the same bytes
+
+Nothing here opens a network connection, or changes a session file unless `in_place` asks for it.
 """
 
 from ._native import (
     AmbiguousSessionError,
+    Asset,
     Conversation,
     DamagedInputWarning,
     Event,
     Events,
+    ImageCodec,
+    ImageReport,
+    ImageVerificationError,
     InvalidInputError,
+    MissingAssetError,
+    MissingAssetWarning,
     NoConversationError,
     Preview,
     RetellError,
@@ -30,18 +39,28 @@ from ._native import (
     UnknownEntryTypeError,
     UnknownEntryTypeWarning,
     __version__,
+    codec_for,
     discover,
+    externalize,
+    list_images,
     parse,
+    restore,
 )
 from .schema import schema
 
 __all__ = [
     "AmbiguousSessionError",
+    "Asset",
     "Conversation",
     "DamagedInputWarning",
     "Event",
     "Events",
+    "ImageCodec",
+    "ImageReport",
+    "ImageVerificationError",
     "InvalidInputError",
+    "MissingAssetError",
+    "MissingAssetWarning",
     "NoConversationError",
     "Preview",
     "RetellError",
@@ -52,7 +71,11 @@ __all__ = [
     "UnknownEntryTypeError",
     "UnknownEntryTypeWarning",
     "__version__",
+    "codec_for",
     "discover",
+    "externalize",
+    "list_images",
     "parse",
+    "restore",
     "schema",
 ]

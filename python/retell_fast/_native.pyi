@@ -2,16 +2,22 @@
 
 import datetime
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Protocol, final, overload, type_check_only
 
 __all__ = [
     "AmbiguousSessionError",
+    "Asset",
     "Conversation",
     "DamagedInputWarning",
     "Event",
     "Events",
+    "ImageCodec",
+    "ImageReport",
+    "ImageVerificationError",
     "InvalidInputError",
+    "MissingAssetError",
+    "MissingAssetWarning",
     "NoConversationError",
     "Preview",
     "RetellError",
@@ -22,8 +28,12 @@ __all__ = [
     "UnknownEntryTypeError",
     "UnknownEntryTypeWarning",
     "__version__",
+    "codec_for",
     "discover",
+    "externalize",
+    "list_images",
     "parse",
+    "restore",
 ]
 
 __version__: str
@@ -378,6 +388,207 @@ class Preview:
     def to_dict(self) -> dict[str, Any]:
         """Gives all of the above as a dictionary that JSON can hold."""
 
+def codec_for(agent: str) -> ImageCodec | None:
+    """Gives the image codec for an agent's transcripts, or None for an agent that keeps no images inline.
+
+    Args:
+        agent: such as "claude-code", "codex", "pi", "openclaw", "factory-droid", "gemini-cli", "qwen-code".
+    """
+
+def externalize(
+    path: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None,
+    assets_dir: str | os.PathLike[str],
+    *,
+    max_image_bytes: int = ...,
+    in_place: bool = False,
+    dry_run: bool = False,
+    progress: Callable[[int, int], object] | None = None,
+) -> ImageReport:
+    """Moves the images of a transcript, or of a folder of them, into files, and leaves short placeholders.
+
+    `restore` gives back the same bytes; that is checked before anything is renamed to its place. Memory is
+    bounded by the longest image. Of a file that grows meanwhile, what was there at the start up to the last
+    whole line is looked at, and the rest is copied. Folders get mode 0700 and files 0600.
+
+    Args:
+        path: a transcript, or a folder; what is below it is handled side by side, links are passed over.
+        out: the file or folder to write; None with `in_place` or `dry_run`.
+        assets_dir: the folder the images go to, each under a name made of its hash, so a store can be shared.
+        max_image_bytes: larger images stay, and are counted in `left_inline`; 64 MiB by default.
+        in_place: write the result over the original.
+        dry_run: write nothing, and tell what would be done.
+        progress: called now and then with the bytes done and the bytes there are. What it raises ends it all.
+
+    Raises:
+        ImageVerificationError: what was written would not restore to the same bytes; nothing was changed.
+        RetellError: with `in_place`, the file is a link, or was changed within the last minute.
+        FileNotFoundError, PermissionError, OSError: the system could not read or write.
+        ValueError: `out` does not fit `in_place` and `dry_run`.
+    """
+
+def restore(
+    path: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None,
+    assets_dir: str | os.PathLike[str],
+    *,
+    format: Literal["retell", "entire"] = "retell",  # noqa: A002 - named as in the command
+    allow_missing: bool = False,
+    in_place: bool = False,
+    dry_run: bool = False,
+    progress: Callable[[int, int], object] | None = None,
+) -> ImageReport:
+    """Puts the images back into a transcript, or a folder of them: the opposite of `externalize`.
+
+    Args:
+        path: what `externalize` wrote.
+        out: the file or folder to write; None with `in_place` or `dry_run`.
+        assets_dir: the folder that holds the images. Each is checked against the hash in its name.
+        format: whose placeholders to read: "retell", or "entire" for those of that tool.
+        allow_missing: leave the placeholders of missing images where they are, and list them in `missing`.
+        in_place: write the result over what was read.
+        dry_run: write nothing, and tell what would be done.
+        progress: called now and then with the bytes done and the bytes there are. What it raises ends it all.
+
+    Raises:
+        MissingAssetError: images are missing, or are not what their names say; nothing was written.
+        RetellError: with `in_place`, the file is a link, or was changed within the last minute.
+        FileNotFoundError, PermissionError, OSError: the system could not read or write.
+        ValueError: no such format, or `out` does not fit `in_place` and `dry_run`.
+    """
+
+def list_images(
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    max_image_bytes: int = ...,
+    progress: Callable[[int, int], object] | None = None,
+) -> ImageReport:
+    """Counts the images that `externalize` would lift. Only reads.
+
+    Args:
+        path: a transcript or a folder, or several of them.
+        max_image_bytes: as for `externalize`.
+        progress: as for `externalize`.
+
+    Raises:
+        FileNotFoundError, PermissionError, OSError: the system could not read.
+    """
+
+@final
+class ImageCodec:
+    """Takes images out of the bytes of a transcript, and puts them back: `codec_for` gives one."""
+
+    @property
+    def agent(self) -> str:
+        """The agent it is for."""
+
+    def extract_images(self, transcript: bytes, *, max_image_bytes: int = ...) -> tuple[bytes, list[Asset]]:
+        """Gives the transcript with a placeholder for each image, and the images.
+
+        `reinject_images` gives back the same bytes, whatever the transcript holds. Where there is nothing to
+        lift, and no text that looks like a placeholder, the transcript comes back as it was.
+
+        Args:
+            transcript: the bytes of a transcript, or any others.
+            max_image_bytes: images with more bytes stay where they are; 64 MiB by default.
+
+        Returns:
+            The rewritten transcript, and each distinct image once, in the order of first appearance.
+        """
+
+    def reinject_images(
+        self,
+        transcript: bytes,
+        lookup: Callable[[str], bytes | None] | Mapping[str, bytes],
+        *,
+        format: Literal["retell", "entire"] = "retell",  # noqa: A002 - named as in the command
+    ) -> bytes:
+        """Puts the images back: the opposite of `extract_images`.
+
+        Args:
+            transcript: what `extract_images` gave.
+            lookup: gives the bytes of an image by its name (`Asset.name`), or None where there are none; or a
+                mapping from names to bytes. What it raises comes out here.
+            format: whose placeholders to read: "retell", or "entire" for those of that tool.
+
+        Warns:
+            MissingAssetWarning: images were not found, and their placeholders are still there.
+        """
+
+    def has_placeholders(self, transcript: bytes) -> bool:
+        """Says whether there are placeholders to put images back for: whole ones, not text that begins so."""
+
+@final
+class Asset:
+    """An image that was taken out of a transcript."""
+
+    def __new__(cls, name: str, media_type: str, data: bytes) -> Asset: ...
+    @property
+    def name(self) -> str:
+        """Its file name: "img-", the SHA-256 of the bytes in 64 hexadecimal digits, ".", the extension."""
+
+    @property
+    def media_type(self) -> str:
+        """What the bytes are, such as "image/png", whatever the transcript said."""
+
+    @property
+    def data(self) -> bytes:
+        """The image."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]  # assets compare by value
+
+@final
+class ImageReport:
+    """What was found and done, over all files together."""
+
+    @property
+    def files(self) -> int:
+        """How many files were read."""
+
+    @property
+    def images(self) -> int:
+        """How many images there are, each counted as often as it occurs."""
+
+    @property
+    def distinct(self) -> int:
+        """How many of them differ: the number of files they make."""
+
+    @property
+    def duplicates(self) -> int:
+        """How many are copies of another: `images` less `distinct`."""
+
+    @property
+    def bytes_before(self) -> int:
+        """The size of what was read, in bytes, without the images' files."""
+
+    @property
+    def bytes_after(self) -> int:
+        """The size of what was written, or would be, in bytes, without the images' files."""
+
+    @property
+    def image_bytes(self) -> int:
+        """How many bytes of the transcripts the images take as base64."""
+
+    @property
+    def left_inline(self) -> dict[Literal["not_canonical", "not_an_image", "too_large"], int]:
+        """How many runs of base64 stand where images do and were not lifted, by the reason."""
+
+    @property
+    def missing(self) -> list[str]:
+        """The names of the images that were not there; their placeholders were left."""
+
+    @property
+    def media_types(self) -> dict[str, int]:
+        """How many images there are of each media type."""
+
+    @property
+    def skipped(self) -> list[str]:
+        """The paths in a folder that were passed over, such as links."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Gives all of the above as a dictionary that JSON can hold."""
+
 class RetellError(Exception):
     """The base of the errors of this package."""
 
@@ -399,6 +610,15 @@ class AmbiguousSessionError(RetellError):
 class InvalidInputError(RetellError):
     """The input is no transcript: it is empty, or not text."""
 
+class MissingAssetError(RetellError):
+    """Images that a transcript has placeholders for are missing, or are not what their names say."""
+
+    missing: list[str]
+    """The names of those images."""
+
+class ImageVerificationError(RetellError):
+    """What was written would not restore to the same bytes; the original was not changed."""
+
 class RetellWarning(UserWarning):
     """The base of the warnings of this package."""
 
@@ -407,3 +627,6 @@ class UnknownEntryTypeWarning(RetellWarning):
 
 class DamagedInputWarning(RetellWarning):
     """Lines were damaged or images could not be extracted; the manifest says where."""
+
+class MissingAssetWarning(RetellWarning):
+    """Images were not found, and their placeholders are still in the transcript."""

@@ -5,6 +5,7 @@ It uses nothing but the public names of `retell_fast`, so whatever the command d
     arguments     the command line; `plain` is the shortcut for the most frequent
     parse         the command that reads a session; `closing` is what it says at the end
     preview       the command that lists sessions; `cards` is how it shows one
+    images        the command that moves images out and back; `pictures` is how it tells of them
     progress      the bar
     failures      how a run ends that could not be brought to its end
     messages      lines for a person, and `measures` numbers for a person
@@ -57,10 +58,15 @@ def _run(words: list[str]) -> int:
 
     prepare_streams()
     given = read_plain(words) or _read_arguments(words)
-    if given.pop("command") == "parse":
+    command = given.pop("command")
+    if command == "parse":
         from . import parse
 
         return parse.run(**given)
+    if command == "images":
+        from . import images
+
+        return images.run(given.pop("action"), given)
     from . import preview
 
     return preview.run(**given)

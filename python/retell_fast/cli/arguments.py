@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 SORT_ORDERS = ("score", "date", "size")
+PLACEHOLDER_FORMATS = ("retell", "entire")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -73,6 +74,7 @@ def _program() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, prog=parser.prog)
     _add_parse(commands)
     _add_preview(commands)
+    _add_images(commands)
     return parser
 
 
@@ -168,12 +170,104 @@ def _date(word: str) -> str:
     return word
 
 
+def _add_images(commands: argparse._SubParsersAction[_Parser]) -> None:
+    parser = commands.add_parser(
+        "images",
+        help="move the images of transcripts into files, and back, byte for byte",
+        description="Moves the images of transcripts into files, and puts them back, byte for byte.",
+        formatter_class=_Layout,
+        allow_abbrev=False,
+    )
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    _add_images_list(actions)
+    _add_images_extract(actions)
+    _add_images_restore(actions)
+
+
+def _add_images_list(actions: argparse._SubParsersAction[_Parser]) -> None:
+    parser = actions.add_parser(
+        "list",
+        help="count images, their bytes, and duplicates; only reads",
+        description="Counts the images in transcripts, their bytes and duplicates. Only reads.",
+        formatter_class=_Layout,
+        allow_abbrev=False,
+    )
+    parser.add_argument("paths", metavar="FILE|DIR", nargs="+", help="transcripts, and folders of them")
+    parser.add_argument("--json", dest="as_json", action="store_true", help="print a JSON object")
+
+
+def _add_images_extract(actions: argparse._SubParsersAction[_Parser]) -> None:
+    parser = actions.add_parser(
+        "extract",
+        help="move images into files, and leave placeholders",
+        description="Moves images into files, and leaves placeholders that `restore` turns back.",
+        epilog=EXIT_STATUSES,
+        formatter_class=_Layout,
+        allow_abbrev=False,
+    )
+    parser.add_argument("path", metavar="FILE|DIR", help="a transcript, or a folder of them")
+    _add_places(parser, "where the images go; one folder can serve many transcripts")
+    parser.add_argument(
+        "--max-image-bytes",
+        metavar="N",
+        type=_positive_bytes,
+        help="leave larger images where they are (default: 67108864)",
+    )
+    _add_manner(parser)
+
+
+def _add_images_restore(actions: argparse._SubParsersAction[_Parser]) -> None:
+    parser = actions.add_parser(
+        "restore",
+        help="put the images back",
+        description="Puts the images back: the result has the bytes that were there before `extract`.",
+        epilog=EXIT_STATUSES,
+        formatter_class=_Layout,
+        allow_abbrev=False,
+    )
+    parser.add_argument("path", metavar="SLIM|DIR", help="what `extract` wrote")
+    _add_places(parser, "where the images are")
+    parser.add_argument(
+        "--allow-missing",
+        action="store_true",
+        help="leave the placeholders of images that are not there (exit status 3)",
+    )
+    parser.add_argument(
+        "--format",
+        choices=PLACEHOLDER_FORMATS,
+        default="retell",
+        help="whose placeholders to read (default: retell)",
+    )
+    _add_manner(parser)
+
+
+def _add_places(parser: argparse.ArgumentParser, assets: str) -> None:
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument("-o", "--output", dest="out", metavar="OUT", help="the file or folder to write")
+    place.add_argument("--in-place", action="store_true", help="write over the original")
+    parser.add_argument("--assets", dest="assets_dir", metavar="DIR", required=True, help=assets)
+
+
+def _add_manner(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dry-run", action="store_true", help="write nothing, say what would be done")
+    parser.add_argument("--json", dest="as_json", action="store_true", help="print the report as JSON")
+    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing but warnings and errors")
+
+
 def _positive(word: str) -> int:
+    return _number(word, "a number of sessions")
+
+
+def _positive_bytes(word: str) -> int:
+    return _number(word, "a number of bytes")
+
+
+def _number(word: str, of_what: str) -> int:
     try:
         number = int(word)
     except ValueError:
         number = 0
     if number < 1:
-        msg = f"{word!r} is not a number of sessions"
+        msg = f"{word!r} is not {of_what}"
         raise argparse.ArgumentTypeError(msg)
     return number

@@ -22,6 +22,12 @@ pub enum ErrorKind {
     AmbiguousSession,
     /// No agent of that name is known.
     UnknownAgent,
+    /// An asset is missing, or its bytes are not those that its name says.
+    MissingAsset,
+    /// What was written does not give the original back.
+    NotProven,
+    /// It could destroy something.
+    Refused,
     /// The caller's progress callback asked to stop.
     Stopped,
 }
@@ -34,6 +40,7 @@ pub struct Error {
     hint: Option<String>,
     path: Option<PathBuf>,
     io: Option<io::Error>,
+    names: Vec<String>,
 }
 
 /// The core's result.
@@ -42,7 +49,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 impl Error {
     /// An error of `kind` that says `message` (lower case, no full stop).
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: None, path: None, io: None }
+        Self { kind, message: message.into(), hint: None, path: None, io: None, names: Vec::new() }
     }
 
     /// An operating-system error at `path`.
@@ -54,6 +61,7 @@ impl Error {
             hint: None,
             path: Some(path.to_owned()),
             io: Some(error),
+            names: Vec::new(),
         }
     }
 
@@ -68,6 +76,13 @@ impl Error {
     #[must_use]
     pub fn at(mut self, path: &Path) -> Self {
         self.path.get_or_insert_with(|| path.to_owned());
+        self
+    }
+
+    /// The same error with the names of all that it is about.
+    #[must_use]
+    pub fn with_names(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.names = names.into_iter().collect();
         self
     }
 
@@ -93,6 +108,12 @@ impl Error {
     #[must_use]
     pub fn io(&self) -> Option<&io::Error> {
         self.io.as_ref()
+    }
+
+    /// The names of the assets, for [`ErrorKind::MissingAsset`].
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
     }
 }
 

@@ -14,7 +14,15 @@ create_exception!(retell_fast, NoConversationError, RetellError, "There are entr
 create_exception!(retell_fast, SessionNotFoundError, RetellError, "No session has an id that begins so.");
 create_exception!(retell_fast, AmbiguousSessionError, RetellError, "Several sessions have ids that begin so.");
 create_exception!(retell_fast, InvalidInputError, RetellError, "The input is no transcript.");
+create_exception!(retell_fast, MissingAssetError, RetellError, "An asset is missing or altered.");
+create_exception!(
+    retell_fast,
+    ImageVerificationError,
+    RetellError,
+    "What was written does not give the original back."
+);
 create_exception!(retell_fast, RetellWarning, PyUserWarning, "The base of the warnings of this package.");
+create_exception!(retell_fast, MissingAssetWarning, RetellWarning, "Assets are missing; their placeholders stay.");
 create_exception!(retell_fast, UnknownEntryTypeWarning, RetellWarning, "Unknown entry types were passed over.");
 create_exception!(
     retell_fast,
@@ -35,11 +43,18 @@ pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
         ErrorKind::NotATranscript => InvalidInputError::new_err(message),
         ErrorKind::NoConversation => NoConversationError::new_err(message),
         ErrorKind::UnknownEntryType => UnknownEntryTypeError::new_err(message),
+        ErrorKind::MissingAsset => MissingAssetError::new_err(message),
+        ErrorKind::NotProven => ImageVerificationError::new_err(message),
         ErrorKind::SessionNotFound => SessionNotFoundError::new_err(message),
         ErrorKind::AmbiguousSession => AmbiguousSessionError::new_err(message),
         _ => RetellError::new_err(message),
     };
-    match converted.value(py).setattr("hint", error.hint()) {
+    let value = converted.value(py);
+    let missing = match error.kind() {
+        ErrorKind::MissingAsset => value.setattr("missing", error.names()),
+        _ => Ok(()),
+    };
+    match missing.and_then(|()| value.setattr("hint", error.hint())) {
         Ok(()) => converted,
         Err(failed) => failed,
     }

@@ -4,6 +4,7 @@
 mod conversation;
 mod discover;
 mod error;
+mod images;
 mod parse;
 mod reader;
 
@@ -25,9 +26,12 @@ mod _native {
     use crate::discover::{Preview, discover};
     #[pymodule_export]
     use crate::error::{
-        AmbiguousSessionError, DamagedInputWarning, InvalidInputError, NoConversationError, RetellError, RetellWarning,
-        SessionNotFoundError, UnknownEntryTypeError, UnknownEntryTypeWarning,
+        AmbiguousSessionError, DamagedInputWarning, ImageVerificationError, InvalidInputError, MissingAssetError,
+        MissingAssetWarning, NoConversationError, RetellError, RetellWarning, SessionNotFoundError,
+        UnknownEntryTypeError, UnknownEntryTypeWarning,
     };
+    #[pymodule_export]
+    use crate::images::{Asset, ImageCodec, ImageReport, codec_for, externalize, list_images, restore};
     #[pymodule_export]
     use crate::parse::parse;
 

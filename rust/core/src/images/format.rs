@@ -22,6 +22,9 @@ const AVIF: ImageFormat = format("image/avif", "avif");
 const HEIC: ImageFormat = format("image/heic", "heic");
 
 impl ImageFormat {
+    /// Every extension that [`ImageFormat::of`] gives.
+    pub const EXTENSIONS: [&'static str; 7] = ["png", "jpg", "gif", "webp", "bmp", "avif", "heic"];
+
     /// The format of the image that `bytes` hold; `None` when they hold none that is known.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Option<Self> {

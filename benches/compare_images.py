@@ -1,0 +1,161 @@
+"""Images out of a transcript and back, in memory, at growing sizes: the time per byte should stay flat.
+
+    python benches/compare_images.py --megabytes 25 50 100 200 400 --rounds 5
+
+Each session holds as many distinct screenshots as megabytes, each twice. Beside the codec stand two floors,
+the bytes copied to memory that is there (memcpy) and to new memory (copy), which the system first has to
+find and clear, as it has to for what the codec gives; and the peer, the plain twin with `re` and `base64`.
+`extract file` and `restore file` are dry runs on files: the codec as a stream, in memory that does not grow.
+What each gives is checked before it is timed; the fastest round counts. Prints a table and the goals, and
+writes `benches/out/compare_images.json`. It is a report: the exit status is always 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Run as a script, neither `benches` nor `tests` is on the path.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benches import generate
+from tests import naive_images
+
+import retell_fast
+
+_SIDES = (
+    "memcpy",
+    "copy",
+    "extract",
+    "restore",
+    "extract file",
+    "restore file",
+    "twin extract",
+    "twin restore",
+)
+_MEASURED = ("extract", "restore", "extract file", "restore file")
+_FLATNESS = 1.3
+_SPEED = 2.0
+
+
+def _best(rounds: int, work: Callable[[], object]) -> float:
+    """Seconds of the fastest round; what a round gives is let go before the next."""
+    seconds = []
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        result = work()
+        seconds.append(time.perf_counter() - begin)
+        del result
+    return min(seconds)
+
+
+def _measure(megabytes: float, rounds: int, seed: int, folder: Path) -> dict[str, Any]:
+    """The seconds of every side on a session of that size."""
+    path = generate.corpus("images", megabytes, seed)
+    transcript = path.read_bytes()
+    codec = retell_fast.codec_for("claude-code")
+    assert codec is not None
+    expected = naive_images.extract(transcript)
+    store = {name: image for name, (_, image) in expected.assets.items()}
+    slim, assets = codec.extract_images(transcript)
+    assert slim == expected.rewritten, "extract is wrong"
+    assert {asset.name: asset.data for asset in assets} == store, "the assets are wrong"
+    del assets
+    assert codec.reinject_images(slim, store) == transcript, "restore is wrong"
+    assert naive_images.restore(slim, store.get) == transcript, "the twin's restore is wrong"
+    slim_path, assets_dir = folder / f"{megabytes:g}.jsonl", folder / f"{megabytes:g}"
+    retell_fast.externalize(path, slim_path, assets_dir)
+    assert slim_path.read_bytes() == slim, "externalize is wrong"
+    there = memoryview(bytearray(transcript))
+    work: dict[str, Callable[[], object]] = {
+        "memcpy": lambda: there.__setitem__(slice(None), transcript),
+        "copy": lambda: bytearray(transcript),
+        "extract": lambda: codec.extract_images(transcript),
+        "restore": lambda: codec.reinject_images(slim, store),
+        "extract file": lambda: retell_fast.externalize(path, None, assets_dir, dry_run=True),
+        "restore file": lambda: retell_fast.restore(slim_path, None, assets_dir, dry_run=True),
+        "twin extract": lambda: naive_images.extract(transcript),
+        "twin restore": lambda: naive_images.restore(slim, store.get),
+    }
+    # The twins are slow, and only tell the order of magnitude.
+    seconds = {side: _best(min(rounds, 2) if "twin" in side else rounds, work[side]) for side in _SIDES}
+    return {
+        "bytes": len(transcript),
+        "slim_bytes": len(slim),
+        "images": expected.images,
+        "distinct": len(store),
+        "seconds": seconds,
+    }
+
+
+def _table(sizes: list[dict[str, Any]]) -> None:
+    first = sizes[0]
+    headings = ("ms", "GB/s", "per byte", "x copy", "x twin")
+    print(f"\n{'MB':>6}{'images':>8}  {'side':<14}" + "".join(f"{heading:>10}" for heading in headings))
+    for size in sizes:
+        for side in _SIDES:
+            seconds = size["seconds"][side]
+            relative = (seconds / size["bytes"]) / (first["seconds"][side] / first["bytes"])
+            twin = size["seconds"].get(f"twin {side}")
+            print(
+                f"{size['bytes'] / 1e6:>6.0f}{size['images']:>8}  {side:<14}{seconds * 1e3:>10.1f}"
+                f"{size['bytes'] / seconds / 1e9:>10.2f}{relative:>10.2f}"
+                f"{seconds / size['seconds']['copy']:>10.1f}{f'{twin / seconds:.1f}' if twin else '':>10}"
+            )
+
+
+def _goals(sizes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    first, last = sizes[0], sizes[-1]
+    goals: list[dict[str, Any]] = []
+    for side in _MEASURED:
+        flat = (last["seconds"][side] / last["bytes"]) / (first["seconds"][side] / first["bytes"])
+        name = f"{side}: time per byte of the largest against the smallest"
+        goals.append({"name": name, "measured": flat, "at_most": _FLATNESS, "met": flat <= _FLATNESS})
+        slowest = min(size["bytes"] / size["seconds"][side] for size in sizes) / 1e9
+        name = f"{side}: GB/s at the slowest size"
+        goals.append({"name": name, "measured": slowest, "at_least": _SPEED, "met": slowest >= _SPEED})
+    return goals
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description="Measure the image codec at growing sizes.")
+    parser.add_argument("--megabytes", type=float, nargs="+", default=[25, 50, 100, 200, 400])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        sizes = [
+            _measure(megabytes, max(1, asked.rounds), asked.seed, Path(folder))
+            for megabytes in asked.megabytes
+        ]
+    print(f"images, seed {asked.seed}, {asked.rounds} rounds on {platform.machine()}, {os.cpu_count()} cores")
+    _table(sizes)
+    print()
+    goals = _goals(sizes)
+    for goal in goals:
+        wanted = f"at most {goal['at_most']}" if "at_most" in goal else f"at least {goal['at_least']}"
+        print(
+            f"{'met   ' if goal['met'] else 'MISSED'} {goal['name']}: {goal['measured']:.2f}, goal {wanted}"
+        )
+    report = {
+        "machine": {"system": platform.system(), "machine": platform.machine(), "cores": os.cpu_count()},
+        "python": platform.python_version(),
+        "sizes": sizes,
+        "goals": goals,
+    }
+    (generate.OUT / "compare_images.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,341 @@
+//! The image codec: `codec_for`, `ImageCodec`, `Asset`, `externalize`, `restore`, `list_images`, `ImageReport`.
+#![expect(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
+
+use std::collections::{BTreeMap, HashSet};
+use std::io;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use retell_core::images::{self, FileOptions, PlaceholderForm};
+use retell_core::{Error, ErrorKind};
+
+use crate::error::{MissingAssetWarning, to_python};
+
+/// How often the progress callback is called.
+const PROGRESS_EVERY: Duration = Duration::from_millis(50);
+
+/// The codec for an agent's transcripts, or None for agents that do not inline images.
+#[pyfunction]
+pub fn codec_for(agent: String) -> Option<ImageCodec> {
+    images::AGENTS_WITH_IMAGES.contains(&agent.as_str()).then_some(ImageCodec { agent })
+}
+
+/// Lifts inline images out of a transcript and puts them back.
+#[pyclass(frozen, module = "retell_fast")]
+pub struct ImageCodec {
+    agent: String,
+}
+
+#[pymethods]
+#[expect(clippy::unused_self, reason = "all agents' images are handled alike; methods to the caller")]
+impl ImageCodec {
+    #[getter]
+    fn agent(&self) -> &str {
+        &self.agent
+    }
+
+    /// Gives the transcript with placeholders for its images, and the images, each once.
+    #[pyo3(signature = (transcript, *, max_image_bytes=images::DEFAULT_CAP))]
+    fn extract_images<'py>(
+        &self,
+        py: Python<'py>,
+        transcript: PyBackedBytes,
+        max_image_bytes: usize,
+    ) -> PyResult<(Bound<'py, PyBytes>, Vec<Asset>)> {
+        let (slim, assets) = py.detach(|| -> io::Result<_> {
+            let (mut slim, mut assets, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
+            images::extract(&mut &transcript[..], &mut slim, max_image_bytes, &mut |asset| {
+                if seen.insert(asset.name.clone()) {
+                    assets.push(asset);
+                }
+                Ok(())
+            })?;
+            Ok((slim, assets))
+        })?;
+        let assets = assets.into_iter().map(|images::Asset { name, media_type, data }| Asset {
+            name,
+            media_type: media_type.to_owned(),
+            data: PyBytes::new(py, &data).unbind(),
+        });
+        Ok((PyBytes::new(py, &slim), assets.collect()))
+    }
+
+    /// Gives the transcript with its images put back. `lookup` is called with an asset's name, or is a mapping.
+    #[pyo3(signature = (transcript, lookup, *, format="retell"))]
+    fn reinject_images<'py>(
+        &self,
+        py: Python<'py>,
+        transcript: PyBackedBytes,
+        lookup: &Bound<'py, PyAny>,
+        format: &str,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let form = form_of(format)?;
+        let call = if lookup.is_callable() { lookup.clone() } else { lookup.getattr("get")? };
+        let mut full = Vec::with_capacity(transcript.len());
+        let mut look = |name: &str| -> io::Result<Option<Vec<u8>>> {
+            let found = call.call1((name,)).map_err(io::Error::other)?;
+            if found.is_none() {
+                return Ok(None);
+            }
+            let bytes: PyBackedBytes = found.extract().map_err(|error| io::Error::other(PyErr::from(error)))?;
+            Ok(Some(bytes.to_vec()))
+        };
+        let restored = images::restore(&mut &transcript[..], &mut full, form, &mut look)?;
+        if !restored.missing.is_empty() {
+            let (count, names) = (restored.missing.len(), restored.missing.join(", "));
+            let message = if count == 1 {
+                format!("1 asset is missing, its placeholders stay: {names}")
+            } else {
+                format!("{count} assets are missing, their placeholders stay: {names}")
+            };
+            let message = std::ffi::CString::new(message)?;
+            PyErr::warn(py, &py.get_type::<MissingAssetWarning>(), &message, 1)?;
+        }
+        Ok(PyBytes::new(py, &full))
+    }
+
+    /// Tells whether the transcript holds whole placeholders.
+    fn has_placeholders(&self, py: Python<'_>, transcript: PyBackedBytes) -> bool {
+        py.detach(|| images::has_placeholders(&transcript))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<ImageCodec for {}>", self.agent)
+    }
+}
+
+/// An image that was lifted out of a transcript.
+#[pyclass(frozen, module = "retell_fast")]
+pub struct Asset {
+    name: String,
+    media_type: String,
+    data: Py<PyBytes>,
+}
+
+#[pymethods]
+impl Asset {
+    #[new]
+    fn new(name: String, media_type: String, data: Bound<'_, PyBytes>) -> Self {
+        Self { name, media_type, data: data.unbind() }
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    #[getter]
+    fn media_type(&self) -> &str {
+        &self.media_type
+    }
+
+    #[getter]
+    fn data(&self, py: Python<'_>) -> Py<PyBytes> {
+        self.data.clone_ref(py)
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| {
+            let other = other.get();
+            self.name == other.name
+                && self.media_type == other.media_type
+                && self.data.as_bytes(py) == other.data.as_bytes(py)
+        })
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        format!("<Asset {} of {} bytes>", self.name, self.data.as_bytes(py).len())
+    }
+}
+
+fn form_of(format: &str) -> PyResult<PlaceholderForm> {
+    match format {
+        "retell" => Ok(PlaceholderForm::Retell),
+        "entire" => Ok(PlaceholderForm::Entire),
+        _ => Err(PyValueError::new_err(format!("unknown placeholder format {format:?}: retell, entire"))),
+    }
+}
+
+/// Lifts the images of a file or a folder into a folder of assets.
+#[pyfunction]
+#[pyo3(signature = (path, out, assets_dir, *, max_image_bytes=images::DEFAULT_CAP, in_place=false, dry_run=false, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords to the caller")]
+pub fn externalize(
+    py: Python<'_>,
+    path: PathBuf,
+    out: Option<PathBuf>,
+    assets_dir: PathBuf,
+    max_image_bytes: usize,
+    in_place: bool,
+    dry_run: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<ImageReport> {
+    has_one_target(out.as_ref(), in_place, dry_run)?;
+    let options = FileOptions { cap: max_image_bytes, in_place, dry_run, ..FileOptions::default() };
+    watched(py, progress, |told| images::extract_files(&path, out.as_deref(), &assets_dir, &options, told))
+}
+
+/// Puts the images of a file or a folder back.
+#[pyfunction]
+#[pyo3(signature = (path, out, assets_dir, *, format="retell", allow_missing=false, in_place=false, dry_run=false, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords to the caller")]
+pub fn restore(
+    py: Python<'_>,
+    path: PathBuf,
+    out: Option<PathBuf>,
+    assets_dir: PathBuf,
+    format: &str,
+    allow_missing: bool,
+    in_place: bool,
+    dry_run: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<ImageReport> {
+    has_one_target(out.as_ref(), in_place, dry_run)?;
+    let options = FileOptions { form: form_of(format)?, allow_missing, in_place, dry_run, ..FileOptions::default() };
+    watched(py, progress, |told| images::restore_files(&path, out.as_deref(), &assets_dir, &options, told))
+}
+
+/// Counts the images of a file, a folder, or several. Reads only.
+#[pyfunction]
+#[pyo3(signature = (path, *, max_image_bytes=images::DEFAULT_CAP, progress=None))]
+pub fn list_images(
+    py: Python<'_>,
+    path: &Bound<'_, PyAny>,
+    max_image_bytes: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<ImageReport> {
+    let paths = match path.extract::<PathBuf>() {
+        Ok(path) => vec![path],
+        Err(_) if path.is_instance_of::<PyList>() || path.is_instance_of::<PyTuple>() => path.extract()?,
+        Err(error) => path.extract().map_err(|_| error)?,
+    };
+    watched(py, progress, |told| images::list_files(&paths, max_image_bytes, told))
+}
+
+fn has_one_target(out: Option<&PathBuf>, in_place: bool, dry_run: bool) -> PyResult<()> {
+    match (out, in_place) {
+        (Some(_), true) => Err(PyValueError::new_err("give out or in_place, not both")),
+        (None, false) if !dry_run => Err(PyValueError::new_err("give out, or in_place=True")),
+        _ => Ok(()),
+    }
+}
+
+/// Does `work` without the interpreter, calls `progress` every now and then, and lets signals through.
+fn watched(
+    py: Python<'_>,
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce(images::Progress<'_>) -> Result<images::ImageReport, Error> + Send,
+) -> PyResult<ImageReport> {
+    let raised = Mutex::new(None);
+    let last = Mutex::new(Instant::now());
+    let told = |done: u64, total: u64| {
+        let due = last.lock().is_ok_and(|mut last| {
+            let due = last.elapsed() >= PROGRESS_EVERY;
+            if due {
+                *last = Instant::now();
+            }
+            due
+        });
+        if !due {
+            return true;
+        }
+        let told = Python::attach(|py| {
+            py.check_signals()?;
+            progress.as_ref().map_or(Ok(()), |callback| callback.call1(py, (done, total)).map(drop))
+        });
+        told.map_err(|error| raised.lock().map(|mut slot| *slot = Some(error))).is_ok()
+    };
+    let report = py.detach(|| work(&told));
+    report.map(ImageReport).map_err(|error| {
+        let stopped = (error.kind() == ErrorKind::Stopped).then(|| raised.lock().ok()?.take()).flatten();
+        stopped.unwrap_or_else(|| to_python(py, &error))
+    })
+}
+
+/// What was done with images.
+#[pyclass(frozen, module = "retell_fast")]
+pub struct ImageReport(images::ImageReport);
+
+#[pymethods]
+impl ImageReport {
+    #[getter]
+    fn files(&self) -> u64 {
+        self.0.files
+    }
+
+    #[getter]
+    fn images(&self) -> u64 {
+        self.0.images
+    }
+
+    #[getter]
+    fn distinct(&self) -> usize {
+        self.0.names.len()
+    }
+
+    #[getter]
+    fn duplicates(&self) -> u64 {
+        self.0.images.saturating_sub(self.0.names.len() as u64)
+    }
+
+    #[getter]
+    fn bytes_before(&self) -> u64 {
+        self.0.bytes_before
+    }
+
+    #[getter]
+    fn bytes_after(&self) -> u64 {
+        self.0.bytes_after
+    }
+
+    #[getter]
+    fn image_bytes(&self) -> u64 {
+        self.0.characters
+    }
+
+    #[getter]
+    fn left_inline(&self) -> BTreeMap<&'static str, u64> {
+        self.0.left_inline.clone()
+    }
+
+    #[getter]
+    fn missing(&self) -> Vec<&str> {
+        self.0.missing.iter().map(String::as_str).collect()
+    }
+
+    #[getter]
+    fn media_types(&self) -> BTreeMap<&'static str, u64> {
+        self.0.media_types.clone()
+    }
+
+    #[getter]
+    fn skipped(&self) -> Vec<String> {
+        self.0.skipped.iter().map(|path| path.to_string_lossy().into_owned()).collect()
+    }
+
+    /// Gives all of the above as a dictionary that JSON can hold.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let fields = PyDict::new(py);
+        fields.set_item("files", self.files())?;
+        fields.set_item("images", self.images())?;
+        fields.set_item("distinct", self.distinct())?;
+        fields.set_item("duplicates", self.duplicates())?;
+        fields.set_item("bytes_before", self.bytes_before())?;
+        fields.set_item("bytes_after", self.bytes_after())?;
+        fields.set_item("image_bytes", self.image_bytes())?;
+        fields.set_item("left_inline", self.left_inline())?;
+        fields.set_item("missing", self.missing())?;
+        fields.set_item("media_types", self.media_types())?;
+        fields.set_item("skipped", self.skipped())?;
+        Ok(fields)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<ImageReport {} images in {} files>", self.0.images, self.0.files)
+    }
+}
