@@ -27,14 +27,16 @@ pytestmark = pytest.mark.skipif(not CORE.exists(), reason="the sources are not h
 MAY_IMPORT: dict[str, set[str]] = {
     "error": set(),
     "parallel": {"error"},
+    "private": {"error"},
     "input": {"error"},
     "lines": {"error", "input"},
     "json": {"error"},
-    "entry": {"error", "lines", "json"},
+    "glue": {"error", "json"},
+    "entry": {"error", "lines", "json", "glue"},
     "event": {"error", "entry"},
-    "images": {"error", "parallel", "json", "event"},
+    "images": {"error", "parallel", "private", "json", "event"},
     "secrets": {"error", "json"},
-    "agents": {"error", "json", "entry", "event", "images"},
+    "agents": {"error", "json", "glue", "entry", "event", "images"},
     "stretch": {"error", "entry", "event", "images", "agents"},
     "queue": {"error", "event"},
     "story": {"error", "entry", "event", "images", "queue"},
@@ -58,7 +60,7 @@ MAY_IMPORT["subagents"] = MAY_IMPORT["transcript"] | {"transcript"}
 MAY_IMPORT["conversation"] = MAY_IMPORT["subagents"] | {"subagents"}
 MAY_IMPORT["parse"] = MAY_IMPORT["conversation"] | {"conversation"}
 MAY_IMPORT["discover"] = MAY_IMPORT["parse"] | {"parse"}
-MAY_IMPORT["sinks"] = {"error", "event", "images", "conversation"}
+MAY_IMPORT["sinks"] = {"error", "private", "event", "images", "conversation"}
 
 TOP_LEVEL = {
     "Cargo.lock",
@@ -187,6 +189,7 @@ def test_only_input_opens_transcripts() -> None:
             "discover",
             "subagents",
             "conversation",
+            "private",
         ):
             assert not re.search(r"\bstd::fs\b|\bFile::open\b", code_of(path)), path
 

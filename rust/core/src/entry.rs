@@ -10,18 +10,16 @@
 //! ```
 //! A process that dies while writing leaves half a record; the next one appends its own to the same line
 //! (30 bad lines in 10,949 real files). The half is lost, the whole one is not: it starts at one of
-//! [`RECORD_STARTS`]. Everything here is linear in the line: candidates are searched once per line, and
+//! [`crate::glue::RECORD_STARTS`]. Everything here is linear in the line: candidates are searched once per line, and
 //! after [`MOST_BROKEN`] failures only the last record is still tried.
 
 use std::borrow::Cow;
 
 use memchr::memmem::Finder;
 
+use crate::glue::{Glue, RECORD_STARTS, Recognize, trimmed};
 use crate::json::{self, MemberPlace, Members, Value};
 use crate::lines::Line;
-
-/// How records begin, in every version seen.
-const RECORD_STARTS: [&[u8]; 2] = [b"{\"parentUuid\"", b"{\"type\""];
 
 /// How many broken records one line may hold before only its end is still looked at.
 const MOST_BROKEN: usize = 64;
@@ -58,16 +56,9 @@ pub enum Class {
 }
 
 /// Which types there are: the part of an agent that reading lines needs.
-pub trait Classify {
+pub trait Classify: Recognize {
     /// What `kind` is, given the fields seen so far. When `complete`, no more will come.
     fn classify(&self, kind: &str, entry: &Fields<'_>, complete: bool) -> Class;
-
-    /// Whether an object of type `kind` is a record of its own, and not an object nested in one: its type stands in
-    /// the table, and it has what records of that type have.
-    fn is_record(&self, kind: &str, object: Value<'_>) -> bool;
-
-    /// Whether `kind` stands in the type table at all: the cheap half of [`Classify::is_record`].
-    fn may_be_record(&self, kind: &str) -> bool;
 }
 
 /// What is wrong with a piece of input.
@@ -511,106 +502,9 @@ enum Next {
     Recovered(usize),
 }
 
-fn trimmed(bytes: &[u8]) -> &[u8] {
-    let padding = bytes.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r' | 0)).count();
-    &bytes[..bytes.len() - padding]
-}
-
 fn is_whole_value(bytes: &[u8]) -> bool {
     match bytes.first() {
         Some(b'[') => json::value_end(bytes, 0) == Ok(bytes.len()),
         _ => serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok(),
-    }
-}
-
-/// Finds records glued to others, on one line, from left to right.
-struct Glue<'a> {
-    bytes: &'a [u8],
-    starts: &'a [Finder<'static>; 2],
-    /// The next place of each of [`RECORD_STARTS`], searched once; `None` before the first search.
-    upcoming: [Option<usize>; 2],
-    /// Where the object that ends the line begins.
-    last_object: std::cell::OnceCell<Option<usize>>,
-}
-
-impl<'a> Glue<'a> {
-    fn new(bytes: &'a [u8], starts: &'a [Finder<'static>; 2]) -> Self {
-        Self { bytes, starts, upcoming: [None; 2], last_object: std::cell::OnceCell::new() }
-    }
-
-    fn find(&mut self, from: usize, agent: &dyn Classify, only_last: bool) -> Option<usize> {
-        if only_last {
-            let last = self.last_object()?;
-            return (last >= from && self.is_record(last, self.bytes.len(), agent)).then_some(last);
-        }
-        self.next(from, agent, false)
-    }
-
-    /// The first glued record at or behind `from`. With `first_only`, one that hides before the first sure one is not
-    /// looked for: looking takes time in proportion to the line, and only a hostile line has many.
-    ///
-    /// Inside a whole record an object can only follow a colon, a bracket or a comma (its quotes would be
-    /// escaped inside a string). Behind one of these, the object is a glued record only if the line, or what lies
-    /// before the next glued record, ends with it, and it looks like a record.
-    fn next(&mut self, from: usize, agent: &dyn Classify, first_only: bool) -> Option<usize> {
-        let mut at = from;
-        loop {
-            let found = self.candidate(at)?;
-            let before = trimmed(&self.bytes[..found]);
-            if !matches!(before.last(), Some(b':' | b'[' | b',')) {
-                let nested = (!first_only).then(|| json::enclosing_object_start(before)).flatten();
-                let nested = nested.filter(|&start| start >= from && start > 0);
-                let hidden = nested.filter(|&start| {
-                    let behind = trimmed(&self.bytes[..start]).last();
-                    matches!(behind, Some(b':' | b'[' | b',')) && self.is_record(start, before.len(), agent)
-                });
-                return Some(hidden.unwrap_or(found));
-            }
-            if self.may_be_record(found, agent)
-                && self.last_object() == Some(found)
-                && self.is_record(found, self.bytes.len(), agent)
-            {
-                return Some(found);
-            }
-            at = found + 1;
-        }
-    }
-
-    fn candidate(&mut self, from: usize) -> Option<usize> {
-        let mut first = usize::MAX;
-        for (upcoming, finder) in self.upcoming.iter_mut().zip(self.starts) {
-            if upcoming.is_none_or(|place| place < from) {
-                let found = finder.find(&self.bytes[from..]).map_or(usize::MAX, |found| from + found);
-                *upcoming = Some(found);
-            }
-            first = first.min(upcoming.unwrap_or(usize::MAX));
-        }
-        (first != usize::MAX).then_some(first)
-    }
-
-    /// Whether the object at `at`, judged by its first member alone, can be a record.
-    fn may_be_record(&self, at: usize, agent: &dyn Classify) -> bool {
-        let Some(mut members) = Members::open(self.bytes, at) else { return false };
-        match members.key() {
-            Ok(Some(b"parentUuid")) => true,
-            Ok(Some(_)) if self.bytes.get(members.at()) == Some(&b'"') => {
-                let kind = members.value().ok().and_then(Value::text);
-                kind.is_some_and(|kind| agent.may_be_record(&kind.text))
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether the object between `start` and `end` is a record.
-    fn is_record(&self, start: usize, end: usize, agent: &dyn Classify) -> bool {
-        let object = Value::new(&self.bytes[start..end]);
-        if !RECORD_STARTS.iter().any(|start| object.raw().starts_with(start)) {
-            return false;
-        }
-        object.get("type").and_then(Value::text).is_some_and(|kind| agent.is_record(&kind.text, object))
-    }
-
-    fn last_object(&mut self) -> Option<usize> {
-        *self.last_object.get_or_init(|| json::enclosing_object_start(self.bytes))
     }
 }

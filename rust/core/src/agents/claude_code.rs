@@ -13,6 +13,7 @@ use crate::event::{
     EntryId, Envelope, Fact, InlineImage, LinkedBy, MetImage, PullRequest, Queue, QueuedWords, Signal, SubagentCall,
     ToolCall, Usage,
 };
+use crate::glue::Recognize;
 use crate::images::inline_images;
 use crate::json::{self, Broken, Members, Value, key_is};
 
@@ -31,7 +32,9 @@ impl Classify for ClaudeCode {
     fn classify(&self, kind: &str, entry: &Fields<'_>, complete: bool) -> Class {
         entry_types::classify(kind, entry, complete)
     }
+}
 
+impl Recognize for ClaudeCode {
     fn may_be_record(&self, kind: &str) -> bool {
         entry_types::find(kind).is_some()
     }

@@ -21,7 +21,7 @@ use tempfile::NamedTempFile;
 use super::runs::{DEFAULT_CAP, LeftInline};
 use super::swap::{Asset, Extracted, PlaceholderForm, extract, matches_name, restore};
 use crate::error::{Error, ErrorKind, Result};
-use crate::parallel;
+use crate::{parallel, private};
 
 /// A file that was written this recently may still be written to.
 const QUIET_TIME: Duration = Duration::from_secs(60);
@@ -218,7 +218,7 @@ fn each_file(
     let report = run(found, progress, work)?;
     if !options.in_place && !options.dry_run {
         // Those with files in them are there by now; the others are missed as well.
-        folders.iter().try_for_each(|folder| private_folder(folder).map_err(|error| Error::os(error, folder)))?;
+        folders.iter().try_for_each(|folder| private::folder(folder).map_err(|error| Error::os(error, folder)))?;
     }
     Ok(report)
 }
@@ -464,7 +464,7 @@ impl Target {
     fn new(job: &Job, options: &FileOptions) -> Result<Self> {
         let Some(to) = job.to.as_deref().filter(|_| !options.dry_run) else { return Ok(Self::Nowhere) };
         let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let made = private_folder(folder)
+        let made = private::folder(folder)
             .and_then(|()| tempfile::Builder::new().prefix(".retell-").suffix(".partial").tempfile_in(folder));
         let file = made.map_err(|error| Error::os(error, to))?;
         Ok(Self::Beside(BufWriter::with_capacity(1 << 18, file)))
@@ -515,17 +515,6 @@ fn put_in_place(temporary: NamedTempFile, job: &Job, before: &Metadata) -> Resul
     Ok(())
 }
 
-fn private_folder(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt;
-        builder.mode(0o700);
-    }
-    builder.create(path)
-}
-
 /// The folder that assets lie in.
 struct Store {
     folder: PathBuf,
@@ -535,7 +524,7 @@ struct Store {
 impl Store {
     fn open(folder: &Path, writes: bool) -> Result<Self> {
         if writes {
-            private_folder(folder).map_err(|error| Error::os(error, folder))?;
+            private::folder(folder).map_err(|error| Error::os(error, folder))?;
         }
         Ok(Self { folder: folder.to_owned(), writes })
     }

@@ -9,7 +9,7 @@
 //! Transcripts are private: folders are made 0700, files 0600.
 
 use std::collections::HashSet;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
@@ -20,6 +20,7 @@ use tempfile::TempDir;
 use crate::conversation::{Conversation, Manifest, PROGRAM};
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::private;
 
 const EVENTS: &str = "events.json";
 const MANIFEST: &str = "manifest.json";
@@ -48,7 +49,7 @@ pub fn write(conversation: &Conversation, folder: &Path) -> Result<()> {
     };
     let parent = if is_new { parent_of(folder) } else { folder.to_owned() };
     if is_new {
-        private_folder(&parent).map_err(|error| Error::os(error, &parent))?;
+        private::folder(&parent).map_err(|error| Error::os(error, &parent))?;
     } else {
         former_run(conversation, folder)?;
     }
@@ -143,7 +144,7 @@ fn fill(conversation: &Conversation, folder: &Path) -> Result<(), (io::Error, St
         return Ok(());
     }
     let assets = folder.join(ASSETS);
-    private_folder(&assets).map_err(named(ASSETS))?;
+    private::folder(&assets).map_err(named(ASSETS))?;
     let mut images = conversation.images.lock().unwrap_or_else(PoisonError::into_inner);
     for (name, image) in &conversation.assets {
         create(&assets.join(name), |out| images.copy_to(*image, out)).map_err(named(&format!("{ASSETS}/{name}")))?;
@@ -152,7 +153,7 @@ fn fill(conversation: &Conversation, folder: &Path) -> Result<(), (io::Error, St
 }
 
 fn create(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let mut out = BufWriter::with_capacity(1 << 16, private_file(path)?);
+    let mut out = BufWriter::with_capacity(1 << 16, private::new_file(path)?);
     fill(&mut out)?;
     out.flush()?;
     // A rename may reach the disk before what was written does, and a crash then leave an empty file.
@@ -170,7 +171,7 @@ fn put_in_place(conversation: &Conversation, staging: &TempDir, folder: &Path) -
     };
     if !conversation.assets.is_empty() {
         let assets = folder.join(ASSETS);
-        private_folder(&assets).map_err(|error| Error::os(error, &assets))?;
+        private::folder(&assets).map_err(|error| Error::os(error, &assets))?;
         for (name, _) in &conversation.assets {
             place(&format!("{ASSETS}/{name}"))?;
         }
@@ -230,28 +231,6 @@ fn former_run(conversation: &Conversation, folder: &Path) -> Result<HashSet<Stri
         }
     }
     Ok(former)
-}
-
-#[cfg(unix)]
-fn private_file(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
-}
-
-#[cfg(not(unix))]
-fn private_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).open(path)
-}
-
-fn private_folder(path: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt;
-        builder.mode(0o700);
-    }
-    builder.create(path)
 }
 
 #[cfg(test)]
@@ -319,7 +298,7 @@ mod tests {
             fs::create_dir(&path).unwrap();
             fs::write(path.join(EVENTS), "[").unwrap();
             if old {
-                File::open(&path).unwrap().set_modified(long_ago).unwrap();
+                fs::File::open(&path).unwrap().set_modified(long_ago).unwrap();
             }
         }
         write(&conversation(), &folder.path().join("out")).unwrap();
