@@ -14,7 +14,7 @@ pub trait Recognize {
     /// the table, and it has what records of that type have.
     fn is_record(&self, kind: &str, object: Value<'_>) -> bool;
 
-    /// Whether `kind` stands in the type table at all: the cheap half of [`Classify::is_record`].
+    /// Whether `kind` stands in the type table at all: the cheap half of [`Recognize::is_record`].
     fn may_be_record(&self, kind: &str) -> bool;
 }
 
@@ -38,10 +38,12 @@ pub struct Glue<'a> {
 }
 
 impl<'a> Glue<'a> {
+    /// Over the bytes of one line; `starts` finds each of [`RECORD_STARTS`].
     pub fn new(bytes: &'a [u8], starts: &'a [Finder<'static>; 2]) -> Self {
         Self { bytes, starts, upcoming: [None; 2], last_object: std::cell::OnceCell::new() }
     }
 
+    /// The first glued record at or behind `from`; with `only_last` only the one that ends the line.
     pub fn find(&mut self, from: usize, agent: &dyn Recognize, only_last: bool) -> Option<usize> {
         if only_last {
             let last = self.last_object()?;

@@ -189,13 +189,11 @@ pub fn stretches(source: &Source, threads: usize, least: u64) -> Result<Option<V
 }
 
 fn stretches_of(path: &Path, threads: usize, least: u64) -> io::Result<Option<Vec<FileStretch>>> {
-    if threads <= 1 || !std::fs::metadata(path)?.is_file() {
+    let kind = std::fs::metadata(path)?;
+    if threads <= 1 || !kind.is_file() || kind.len() < 2 * least {
         return Ok(None);
     }
     let (file, size) = open_file(path)?;
-    if size < 2 * least {
-        return Ok(None);
-    }
     let mut head = [0; ZSTD_MAGIC.len()];
     if read_at(&file, &mut head, 0)? < head.len() || head == ZSTD_MAGIC {
         return Ok(None);

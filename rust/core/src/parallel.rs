@@ -4,9 +4,15 @@ use std::num::NonZero;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// How many threads there can be.
+#[must_use]
+pub fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
+}
+
 /// Does `work` on every item, on as many threads as there are cores.
 pub fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(items.len());
+    let threads = threads().min(items.len());
     if threads <= 1 {
         return items.iter().map(work).collect();
     }
@@ -15,10 +21,9 @@ pub fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                while let Some((at, item)) = {
+                loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
-                    items.get(at).map(|item| (at, item))
-                } {
+                    let Some(item) = items.get(at) else { return };
                     let result = work(item);
                     results.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((at, result));
                 }

@@ -11,9 +11,10 @@ use crate::entry::Place;
 use crate::error::{Error, ErrorKind, Result};
 use crate::images::ImageStore;
 use crate::input::{LEAST_STRETCH, Source};
+use crate::parallel;
 use crate::story::Story;
 use crate::subagents::{self, Found};
-use crate::transcript::{Reading, Transcript, Watch, available_threads};
+use crate::transcript::{Reading, Transcript, Watch};
 
 /// How to parse.
 #[derive(Debug, Clone, Default)]
@@ -42,7 +43,7 @@ pub fn parse(source: Source, options: &ParseOptions, watch: Watch<'_>) -> Result
         _ => None,
     };
     let subagent_file = path.as_deref().and_then(Path::file_name).and_then(subagents::agent_id).is_some();
-    let threads = options.threads.map_or_else(available_threads, NonZero::get);
+    let threads = options.threads.map_or_else(parallel::threads, NonZero::get);
     let images = Mutex::new(ImageStore::default());
     let least_stretch = options.least_stretch.unwrap_or(LEAST_STRETCH);
     let reading = Reading { agent, subagent_file, images: Some(&images), threads, least_stretch };

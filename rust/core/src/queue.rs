@@ -54,6 +54,7 @@ struct Delivered {
 pub struct WordQueue {
     open: BTreeMap<u64, Open>,
     next: u64,
+    /// Images without words stand under "", and are taken in the order in which they came.
     by_text: FxHashMap<String, VecDeque<u64>>,
     /// Open ones that are no notes: all, and by session.
     waiting: BTreeSet<u64>,
@@ -71,18 +72,13 @@ pub struct WordQueue {
     turn: u64,
 }
 
-/// What words are found by. Images without words are taken in the order in which they came.
-fn key(words: &QueuedWords) -> &str {
-    &words.text
-}
-
 impl WordQueue {
     /// Words were put in.
     pub fn enqueue(&mut self, words: QueuedWords, session: &Arc<str>) {
         let at = self.next;
         self.next += 1;
         if !words.text.is_empty() || words.human {
-            self.by_text.entry(key(&words).to_owned()).or_default().push_back(at);
+            self.by_text.entry(words.text.clone()).or_default().push_back(at);
         }
         if !words.notification {
             self.waiting.insert(at);
@@ -141,7 +137,7 @@ impl WordQueue {
 
     /// An attachment records a delivery.
     pub fn attachment(&mut self, words: QueuedWords) -> Outcome {
-        let own = self.first_of(key(&words));
+        let own = self.first_of(&words.text);
         // One that was removed since the assistant spoke is the same; later, one that is still open is meant first.
         let repeated = self.take_delivered(&words.text, true);
         let repeated = repeated.or_else(|| if own.is_none() { self.take_delivered(&words.text, false) } else { None });
@@ -216,7 +212,7 @@ impl WordQueue {
 
     fn close(&mut self, at: u64) -> Option<Open> {
         let open = self.open.remove(&at)?;
-        let text = key(&open.words);
+        let text = open.words.text.as_str();
         if let Some(places) = self.by_text.get_mut(text) {
             if places.front() == Some(&at) {
                 places.pop_front();

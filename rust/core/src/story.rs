@@ -189,8 +189,8 @@ impl Story {
         let repeats = if words.continuation { None } else { self.queue.user_entry(text, said) };
         match repeats {
             Some(event) => self.add_images(envelope, event, images, PASTED_IMAGE),
-            None if words.markup && images.is_empty() => {}
-            // An image beside a command is still the human's.
+            // Markup says nothing, and then only images make an event of it: one beside a
+            // command is still the human's.
             None => self.human_event(envelope, words, images, lossy),
         }
         if compaction {

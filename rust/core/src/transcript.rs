@@ -438,9 +438,3 @@ impl Fold {
         transcript
     }
 }
-
-/// How many threads there can be.
-#[must_use]
-pub fn available_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-}

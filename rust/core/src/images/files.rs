@@ -151,8 +151,8 @@ pub fn restore_files(
     progress: Progress<'_>,
 ) -> Result<ImageReport> {
     let store = Store::open(assets, false)?;
-    // All assets are asked for before the first file is put into place.
-    if !options.allow_missing || options.dry_run {
+    // Of a folder, all assets are asked for before the first file is put into place; one file sees to that itself.
+    if options.dry_run || (!options.allow_missing && path.is_dir()) {
         let look = FileOptions { dry_run: true, ..options.clone() };
         let work = |job: &Job, told: &dyn Fn(u64) -> bool| restore_one(job, &store, &look, told);
         let looked = each_file(path, out, &look, &|_, _| true, &work)?;
