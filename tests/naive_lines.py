@@ -266,6 +266,15 @@ def noise_before_break(text: str, start: int) -> tuple[str, int] | None:
     members, end = members_before_break(text, start)
     seen: Json = {}
     for key, value_start, value_end in members:
+        if key == "attachment" == seen.get("type") and key not in seen and text[value_start] == "{":
+            # Its inner type tells as soon as it is read, whether or not the attachment is whole.
+            inner = [
+                string_at(text, start, end)
+                for inner_key, start, end in members_before_break(text, value_start)[0]
+                if inner_key == "type" and end is not None
+            ]
+            if kind_of("attachment", inner[0] if inner else None) == "noise":
+                return "attachment", value_start
         if value_end is None:
             return None
         if key == "attachment":

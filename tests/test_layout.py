@@ -37,7 +37,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "images": {"error", "parallel", "private", "json", "event"},
     "secrets": {"error", "json"},
     "agents": {"error", "json", "glue", "entry", "event", "images"},
-    "stretch": {"error", "entry", "event", "images", "agents"},
+    "head": {"error", "json", "agents"},
+    "document": {"error", "lines", "json", "entry", "agents"},
+    "stretch": {"error", "entry", "event", "images", "agents", "head"},
     "queue": {"error", "event"},
     "story": {"error", "entry", "event", "images", "queue"},
 }
@@ -52,15 +54,20 @@ READING = {
     "images",
     "secrets",
     "agents",
+    "head",
+    "document",
     "stretch",
     "story",
 }
 MAY_IMPORT["transcript"] = READING
+MAY_IMPORT["sessions"] = {"error", "agents"}
 MAY_IMPORT["subagents"] = MAY_IMPORT["transcript"] | {"transcript"}
-MAY_IMPORT["conversation"] = MAY_IMPORT["subagents"] | {"subagents"}
-MAY_IMPORT["parse"] = MAY_IMPORT["conversation"] | {"conversation"}
-MAY_IMPORT["discover"] = MAY_IMPORT["parse"] | {"parse"}
-MAY_IMPORT["sinks"] = {"error", "private", "event", "images", "conversation"}
+MAY_IMPORT["threads"] = MAY_IMPORT["subagents"] | {"subagents", "sessions"}
+MAY_IMPORT["manifest"] = MAY_IMPORT["subagents"] | {"subagents"}
+MAY_IMPORT["conversation"] = MAY_IMPORT["manifest"] | {"manifest"}
+MAY_IMPORT["parse"] = MAY_IMPORT["conversation"] | {"conversation", "threads"}
+MAY_IMPORT["discover"] = MAY_IMPORT["parse"] | {"parse", "sessions"}
+MAY_IMPORT["sinks"] = {"error", "private", "event", "images", "conversation", "manifest"}
 
 TOP_LEVEL = {
     "Cargo.lock",
@@ -179,7 +186,7 @@ def test_the_binding_prints_nothing_and_does_not_end_the_process() -> None:
 
 
 def test_only_input_opens_transcripts() -> None:
-    """Files are written by sinks and listed by discover and subagents; nobody else meets the file system."""
+    """Files are written by sinks and listed by sessions and subagents; nobody else meets the file system."""
     for path in core_files():
         if module_of(path) not in (
             "input",
@@ -190,6 +197,7 @@ def test_only_input_opens_transcripts() -> None:
             "subagents",
             "conversation",
             "private",
+            "sessions",
         ):
             assert not re.search(r"\bstd::fs\b|\bFile::open\b", code_of(path)), path
 

@@ -224,6 +224,10 @@ class Event:
         """True when the human stopped the assistant here."""
 
     @property
+    def rolled_back(self) -> bool:
+        """True when the turn this belongs to was taken back later: the assistant no longer knew of it."""
+
+    @property
     def source(self) -> str | None:
         """Where the words come from, if not the prompt: "command", "bash", "memory", "queued"; else None."""
 

@@ -11,6 +11,16 @@ if TYPE_CHECKING:
 
     from retell_fast import Conversation
 
+_ORIGINS = {
+    "subagent": "a subagent's",
+    "script": "a script's",
+    "guardian": "a check of what a command may do",
+    "review": "a review",
+    "compaction": "a summary for a compaction",
+    "memory": "the agent's upkeep of its memory",
+}
+"""What a session is when it is no conversation with a human, by the manifest's word for it."""
+
 MOST_WARNINGS = 10
 """How many warnings are printed; a file can have thousands of damaged lines, and the manifest lists them."""
 
@@ -57,6 +67,14 @@ def notes(manifest: dict[str, Any]) -> list[str]:
         said.append(
             f"the last line is not complete yet (line {tail['line']}): the session is still being written"
         )
+    turn = manifest["incomplete_turn"]
+    if turn:
+        said.append(f"the last turn, which begins on line {turn['line']}, has no end")
+    if manifest["origin"]:
+        said.append(f"this is no conversation with a human: it is {_ORIGINS[manifest['origin']]}")
+    if manifest["inherited_records"]:
+        copied = counted(manifest["inherited_records"], "record")
+        said.append(f"{copied} copied from another session passed over")
     if manifest["queued_undelivered"]:
         said.append(f"{counted(manifest['queued_undelivered'], 'queued prompt')} never reached the assistant")
     return said

@@ -4,16 +4,17 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::entry::{Damage, Place};
-use crate::event::{Event, ImageId, PullRequest, Role, SubagentRef};
+use crate::event::{Event, ImageId, Role, SubagentRef};
 use crate::images::ImageStore;
+use crate::manifest::{
+    DamagedLine, Manifest, Parser, SecretWarning, SourceSummary, SubagentSummary, UnknownEntries, UnlinkedSubagent,
+};
 use crate::secrets::{Finding, find_secrets};
-use crate::story::LostImage;
+use crate::story::{LostImage, Story};
 use crate::subagents::{ChapterBridge, Subagent, UnreadableFile, inline_events};
-use crate::transcript::{MOST_DAMAGE_LISTED, Transcript, TypeCount, UnknownType};
+use crate::transcript::{MOST_DAMAGE_LISTED, Transcript};
 
 /// The version of the shape of both files; raised when a field changes its meaning or goes away.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -35,196 +36,10 @@ pub struct Conversation {
     pub(crate) images: Mutex<ImageStore>,
 }
 
-/// Everything in manifest.json, in its order there.
-#[derive(Debug, Serialize)]
-pub struct Manifest {
-    /// Version of the shape.
-    pub schema_version: u32,
-    /// The session's id.
-    pub conversation_id: String,
-    /// Whose transcript it is.
-    pub agent: &'static str,
-    /// The project folder's name as the agent encodes it (lossy).
-    pub project_encoded: Option<String>,
-    /// The first working directory that the entries name.
-    pub project_path: Option<String>,
-    /// The best title there is.
-    pub title: Option<String>,
-    /// How many distinct session ids.
-    pub sessions: usize,
-    /// The ids.
-    pub session_ids: Vec<String>,
-    /// How many events.
-    pub total_events: usize,
-    /// UTF-8 bytes of what is said and thought in the main story.
-    pub main_signal_bytes: u64,
-    /// The same in tokens.
-    pub main_signal_tokens_estimate: u64,
-    /// How tokens are estimated.
-    pub estimation_method: &'static str,
-    /// Tokens of the main story and all subagents.
-    pub total_signal_tokens_if_all_subagents: u64,
-    /// Bytes of the main story's signal per byte of input.
-    pub signal_ratio: f64,
-    /// Subagents found, by the time they began.
-    pub subagents: Vec<SubagentSummary>,
-    /// Subagents that no call claims, with their events, when events were asked for.
-    pub unlinked_subagents: Vec<UnlinkedSubagent>,
-    /// Files beside the session that could not be read.
-    pub unreadable_files: Vec<UnreadableFile>,
-    /// Summaries at compactions.
-    pub chapter_bridges: Vec<ChapterBridge>,
-    /// How many images were written.
-    pub screenshots_extracted: usize,
-    /// Their names in `assets/`.
-    pub assets: Vec<String>,
-    /// Images that are in the transcript and not in the result.
-    pub images_not_extracted: Vec<LostImage>,
-    /// What looks like a secret.
-    pub pii_warnings: Vec<SecretWarning>,
-    /// The input.
-    pub source: SourceSummary,
-    /// Entries by type.
-    pub entries: BTreeMap<String, TypeCount>,
-    /// Entries of unknown types.
-    pub unknown_entries: BTreeMap<String, UnknownEntries>,
-    /// Entries dropped because their id had been seen.
-    pub duplicates_dropped: u64,
-    /// Entries that the client wrote in the assistant's name.
-    pub client_messages_dropped: u64,
-    /// Human words that never left the queue.
-    pub queued_undelivered: usize,
-    /// Damaged pieces, the first thousand.
-    pub damaged_lines: Vec<DamagedLine>,
-    /// All damaged pieces.
-    pub damaged_lines_total: u64,
-    /// A last line that is not whole yet.
-    pub incomplete_tail: Option<Place>,
-    /// How often the context was compacted.
-    pub compactions: u64,
-    /// One-line summaries.
-    pub summaries: Vec<String>,
-    /// Pull requests.
-    pub pr_links: Vec<PullRequest>,
-    /// Sessions that this one goes on in.
-    pub continued_in: Vec<String>,
-    /// The last prompt that was recorded apart.
-    pub last_prompt: Option<String>,
-    /// The last entry of the active branch.
-    pub leaf_uuid: Option<String>,
-    /// Versions of the agent program.
-    pub versions: Vec<String>,
-    /// When this was made.
-    pub parsed_at: String,
-    /// What made it.
-    pub parser: Parser,
-}
-
-/// A subagent in the manifest.
-#[derive(Debug, Clone, Serialize)]
-pub struct SubagentSummary {
-    /// Its id.
-    pub id: String,
-    /// A few words.
-    pub description: String,
-    /// The kind of agent.
-    pub agent_type: String,
-    /// Its file, below the session's folder; `None` for inline ones.
-    pub file: Option<String>,
-    /// The call that started it.
-    pub tool_use_id: Option<String>,
-    /// How that is known.
-    pub linked_by: Option<crate::event::LinkedBy>,
-    /// How many events it has.
-    pub events: usize,
-    /// Of its words and thinking.
-    pub signal_tokens_estimate: u64,
-}
-
-/// A subagent that no call claims.
-#[derive(Debug, Serialize)]
-pub struct UnlinkedSubagent {
-    /// Its id.
-    pub id: String,
-    /// Its file, below the session's folder; `None` for inline ones.
-    pub file: Option<String>,
-    /// A few words.
-    pub description: String,
-    /// The kind of agent.
-    pub agent_type: String,
-    /// What it did.
-    pub events: Vec<Event>,
-}
-
-/// Something that looks like a secret.
-#[derive(Debug, Serialize)]
-pub struct SecretWarning {
-    /// Index of the event; `None` when it stands in the manifest itself.
-    pub event: Option<usize>,
-    /// The field of the event or of the manifest.
-    pub field: &'static str,
-    /// Which rule found it.
-    pub rule: &'static str,
-    /// The line that the event's record stands on.
-    pub line: Option<u64>,
-    /// Its public beginning and its length.
-    pub preview: String,
-    /// The subagent whose event it is; absent for the main story.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub subagent: Option<String>,
-}
-
-/// Entries of a type that is in no table, and the agent file that the first stands in if it is not the session's own.
-#[derive(Debug, Serialize)]
-pub struct UnknownEntries {
-    /// How many, and where the first stands.
-    #[serde(flatten)]
-    pub unknown: UnknownType,
-    /// The agent file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
-}
-
-/// A damaged piece, and the agent file that it stands in if it is not the session's own.
-#[derive(Debug, Serialize)]
-pub struct DamagedLine {
-    /// Where and what.
-    #[serde(flatten)]
-    pub damage: Damage,
-    /// The agent file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
-}
-
-/// The input.
-#[derive(Debug, Serialize)]
-pub struct SourceSummary {
-    /// File name, `None` for standard input and bytes.
-    pub name: Option<String>,
-    /// Bytes read, after decompression.
-    pub bytes: u64,
-    /// Lines read.
-    pub lines: u64,
-    /// Of the first entry that has one.
-    pub first_timestamp: Option<String>,
-    /// Of the last entry that has one, in file order.
-    pub last_timestamp: Option<String>,
-    /// Whether the last line is not whole: the session is still being written.
-    pub in_progress: bool,
-}
-
-/// What made the files.
-#[derive(Debug, Serialize)]
-pub struct Parser {
-    /// Its name.
-    pub name: &'static str,
-    /// Its version.
-    pub version: &'static str,
-}
-
 /// All that has been read, to be put together.
 pub(crate) struct Parts<'p> {
     pub agent: &'static str,
+    pub subagent_file: bool,
     pub path: Option<&'p Path>,
     pub transcript: Transcript,
     pub subagents: Vec<Subagent>,
@@ -247,19 +62,23 @@ impl Conversation {
     }
 
     pub(crate) fn assemble(parts: Parts<'_>) -> Self {
-        let Parts { agent, path, mut transcript, mut subagents, bridges, unreadable, include_subagents, images } =
-            parts;
+        let Parts {
+            agent,
+            subagent_file,
+            path,
+            mut transcript,
+            mut subagents,
+            bridges,
+            unreadable,
+            include_subagents,
+            images,
+        } = parts;
         let mut main = std::mem::take(&mut transcript.story);
         let store = images.into_inner().unwrap_or_else(PoisonError::into_inner);
         let main_signal_bytes = main.signal_bytes();
         let subagent_tokens: u64 = subagents.iter().map(Subagent::signal_tokens).sum();
         let summaries: Vec<SubagentSummary> = subagents.iter().map(summary).collect();
-        let mut lost = std::mem::take(&mut main.lost_images);
-        for agent in subagents.iter_mut().filter(|agent| agent.file.is_none()) {
-            lost.append(&mut agent.story.lost_images);
-        }
-        lost.sort_by_key(|lost| lost.offset);
-
+        let lost = lost_images(&mut main, &mut subagents);
         let mut assets = Assets::default();
         assets.name(&mut main.events, "", &store);
         if include_subagents {
@@ -274,16 +93,8 @@ impl Conversation {
             for agent in &subagents {
                 secret_warnings(&agent.story.events, Some(&agent.id), &mut pii_warnings);
             }
-            for at in inline_events(&mut main, &mut subagents) {
-                let agent = &mut subagents[at];
-                unlinked_subagents.push(UnlinkedSubagent {
-                    id: agent.id.clone(),
-                    file: agent.file.clone(),
-                    description: agent.description.clone(),
-                    agent_type: agent.agent_type.clone(),
-                    events: std::mem::take(&mut agent.story.events),
-                });
-            }
+            let unlinked = inline_events(&mut main, &mut subagents).into_iter();
+            unlinked_subagents.extend(unlinked.map(|at| UnlinkedSubagent::of(&mut subagents[at])));
         }
         let title = transcript.facts.title().map(str::to_owned);
         let facts = &transcript.facts;
@@ -295,6 +106,7 @@ impl Conversation {
             let found = find_secrets(text).into_iter();
             pii_warnings.extend(found.map(|finding| SecretWarning::of(finding, field, None, None)));
         }
+        let origin = facts.thread.as_ref().and_then(|thread| thread.origin);
         let damage = Damages::of(&mut transcript, &mut subagents);
         let stem = path.and_then(crate::subagents::session_stem);
         let manifest = Manifest {
@@ -336,6 +148,9 @@ impl Conversation {
             damaged_lines: damage.listed,
             damaged_lines_total: damage.total,
             incomplete_tail: transcript.incomplete_tail,
+            incomplete_turn: main.open_turn,
+            origin: origin.or_else(|| subagent_file.then_some("subagent")),
+            inherited_records: transcript.inherited,
             compactions: main.compactions,
             summaries: transcript.facts.summaries.list,
             pr_links: transcript.facts.pull_requests,
@@ -348,6 +163,16 @@ impl Conversation {
         };
         Self { events: main.events, manifest, assets: assets.names, images: Mutex::new(store) }
     }
+}
+
+/// Images of the file itself that are not in the result, by where they stand.
+fn lost_images(main: &mut Story, subagents: &mut [Subagent]) -> Vec<LostImage> {
+    let mut lost = std::mem::take(&mut main.lost_images);
+    for agent in subagents.iter_mut().filter(|agent| agent.file.is_none()) {
+        lost.append(&mut agent.story.lost_images);
+    }
+    lost.sort_by_key(|lost| lost.offset);
+    lost
 }
 
 fn summary(agent: &Subagent) -> SubagentSummary {

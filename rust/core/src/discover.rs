@@ -1,7 +1,6 @@
-//! Finding sessions: the agents' folders, a session by the beginning of its id, and previews of recent ones.
+//! Finding sessions: by the beginning of their ids, and previews of recent ones.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -14,110 +13,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Boundary, Event, Role};
 use crate::input::{LEAST_STRETCH, Source};
 use crate::parallel;
-use crate::subagents::agent_id;
+use crate::sessions::{Home, SessionFile, homes, session_files, session_files_below};
 use crate::transcript::{Reading, Transcript};
 
 /// Characters of first and last words that a preview shows.
 const WORDS: usize = 200;
 /// Sessions that an error about an ambiguous id lists.
 const MOST_LISTED: usize = 10;
-/// How deep below a folder of sessions, other than an agent's home, is looked.
-const MOST_FOLDERS: usize = 4;
-/// Folders of one session's own, which hold none.
-const NO_SESSIONS: [&str; 2] = ["subagents", "tool-results"];
-
-/// A session's file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SessionFile {
-    /// Where it is.
-    pub path: PathBuf,
-    /// The id in its name.
-    pub id: String,
-    /// When it was written last.
-    pub modified: SystemTime,
-    /// In bytes.
-    pub size: u64,
-}
-
-/// The agent's homes: `$CLAUDE_CONFIG_DIR` (several with commas between) or `~/.claude`.
-#[must_use]
-pub fn homes() -> Vec<PathBuf> {
-    let configured = std::env::var("CLAUDE_CONFIG_DIR").unwrap_or_default();
-    let configured: Vec<_> =
-        configured.split(',').map(str::trim).filter(|path| !path.is_empty()).map(PathBuf::from).collect();
-    if configured.is_empty() {
-        std::env::home_dir().map(|home| home.join(".claude")).into_iter().collect()
-    } else {
-        configured
-    }
-}
-
-/// Every session file of the agent's `homes`, the one written last first: `projects/*/<id>.jsonl` and nothing
-/// deeper. Subagents' files are not sessions, and empty files are only placeholders.
-#[must_use]
-pub fn session_files(homes: &[PathBuf]) -> Vec<SessionFile> {
-    let mut files = Vec::new();
-    let mut seen = std::collections::HashSet::new();
-    for home in homes {
-        // Several homes may be links to one folder.
-        let Ok(projects) = fs::canonicalize(home.join("projects")) else { continue };
-        if seen.insert(projects.clone()) {
-            for folder in folders_in(&projects) {
-                collect(&folder, 0, &mut files);
-            }
-        }
-    }
-    newest_first(files)
-}
-
-/// Every session file of `root`: of an agent's home, or, when it is none, of whatever folder of sessions it is.
-fn session_files_below(root: &Path) -> Vec<SessionFile> {
-    if root.join("projects").is_dir() {
-        return session_files(&[root.to_owned()]);
-    }
-    let mut files = Vec::new();
-    collect(&fs::canonicalize(root).unwrap_or_else(|_| root.to_owned()), MOST_FOLDERS, &mut files);
-    newest_first(files)
-}
-
-fn newest_first(mut files: Vec<SessionFile>) -> Vec<SessionFile> {
-    files.sort_by(|one, other| other.modified.cmp(&one.modified).then_with(|| one.path.cmp(&other.path)));
-    files
-}
-
-fn folders_in(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()).collect()
-}
-
-/// Adds the session files in `folder`, and in the folders down to `levels` below it.
-fn collect(folder: &Path, levels: usize, files: &mut Vec<SessionFile>) {
-    if levels > 0 {
-        let is_of_a_session = |folder: &PathBuf| NO_SESSIONS.iter().any(|name| folder.ends_with(name));
-        for below in folders_in(folder).iter().filter(|below| !is_of_a_session(below)) {
-            collect(below, levels - 1, files);
-        }
-    }
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let Some(id) = session_id(&entry.file_name()) else { continue };
-        let path = entry.path();
-        // It may be gone by now.
-        let Ok(metadata) = fs::metadata(&path) else { continue };
-        if metadata.is_file() && metadata.len() > 0 {
-            let modified = metadata.modified().unwrap_or(UNIX_EPOCH);
-            files.push(SessionFile { path, id, modified, size: metadata.len() });
-        }
-    }
-}
-
-/// The id in a session file's name; `None` for every other file's. A name need not be UTF-8.
-fn session_id(name: &OsStr) -> Option<String> {
-    let name = name.to_string_lossy();
-    let is_other = name.starts_with('.') || name == "journal.jsonl" || agent_id(OsStr::new(&*name)).is_some();
-    let id = name.strip_suffix(".zst").unwrap_or(&name).strip_suffix(".jsonl")?;
-    (!is_other).then(|| id.to_owned())
-}
-
 /// The file that `text` names: itself, or the one session whose id begins with it. A folder that happens to be
 /// called like the beginning of an id is not in the way.
 ///
@@ -130,6 +32,7 @@ pub fn find_session(text: &str) -> Result<PathBuf> {
         || text.contains(std::path::is_separator)
         || text.is_empty()
         || text.ends_with(".jsonl")
+        || text.ends_with(".json")
         || text.ends_with(".zst")
     {
         return Ok(path.to_owned());
@@ -148,19 +51,22 @@ pub fn find_session(text: &str) -> Result<PathBuf> {
     }
 }
 
-fn not_found(text: &str, roots: &[PathBuf], files: &[SessionFile]) -> Error {
+fn not_found(text: &str, roots: &[Home], files: &[SessionFile]) -> Error {
     let shared =
         |file: &&SessionFile| file.id.bytes().zip(text.bytes()).take_while(|(one, other)| one == other).count();
     let mut near: Vec<_> = files.iter().collect();
     near.sort_by_key(|file| std::cmp::Reverse(shared(file)));
     near.truncate(3);
-    let roots: Vec<_> = roots.iter().map(|root| root.display().to_string()).collect();
+    let roots: Vec<_> = roots.iter().map(|root| root.path.display().to_string()).collect();
     let error = Error::new(
         ErrorKind::SessionNotFound,
         format!("no file and no session called {text:?} (looked in {})", roots.join(", ")),
     );
     if near.is_empty() {
-        return error.with_hint("give the path of a .jsonl file, or set CLAUDE_CONFIG_DIR to where the sessions are");
+        let variables: Vec<_> = AGENTS.iter().map(|agent| agent.home().variable).collect();
+        let variables = variables.join(" or ");
+        return error
+            .with_hint(format!("give the path of a .jsonl file, or set {variables} to where the sessions are"));
     }
     error.with_hint(format!("the nearest sessions are:\n{}\n`retell-fast preview` lists more", list(&near)))
 }
@@ -281,7 +187,7 @@ fn is_of_project(preview: &Preview, project: Option<&str>) -> bool {
 
 fn preview(file: &SessionFile) -> Option<Preview> {
     let reading =
-        Reading { agent: AGENTS[0], subagent_file: false, images: None, threads: 1, least_stretch: LEAST_STRETCH };
+        Reading { agent: file.agent, subagent_file: false, images: None, threads: 1, least_stretch: LEAST_STRETCH };
     let transcript = Transcript::read(Source::Path(file.path.clone()), reading, &mut |_, _| true).ok()?;
     let events = &transcript.story.events;
     if events.is_empty() {
@@ -298,7 +204,7 @@ fn preview(file: &SessionFile) -> Option<Preview> {
     let mut preview = Preview {
         path: file.path.clone(),
         session_id: file.id.clone(),
-        agent: AGENTS[0].name(),
+        agent: transcript.agent.name(),
         modified: file.modified.duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64()),
         size: file.size,
         title: transcript.facts.title().map(str::to_owned),
@@ -384,73 +290,5 @@ fn score(preview: &mut Preview) {
     if !special.is_empty() {
         let shown = special.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
         add(1, format!("tools beyond plain editing: {shown}"));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn put(root: &Path, file: &str) {
-        let path = root.join(file);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, "{}\n").unwrap();
-    }
-
-    fn ids(files: &[SessionFile]) -> Vec<&str> {
-        let mut ids: Vec<_> = files.iter().map(|file| file.id.as_str()).collect();
-        ids.sort_unstable();
-        ids
-    }
-
-    #[test]
-    fn a_home_is_looked_into_one_level_deep() {
-        let home = tempfile::tempdir().unwrap();
-        for file in [
-            "projects/-boats/one.jsonl",
-            "projects/-boats/two.jsonl.zst",
-            "projects/-boats/agent-a1.jsonl",
-            "projects/-boats/journal.jsonl",
-            "projects/-boats/.hidden.jsonl",
-            "projects/-boats/notes.zst",
-            "projects/-boats/one/workflow.jsonl",
-            "projects/-boats/one/subagents/agent-a2.jsonl",
-            "projects/stray.jsonl",
-            "todos/three.jsonl",
-        ] {
-            put(home.path(), file);
-        }
-        assert_eq!(ids(&session_files(&[home.path().to_owned()])), ["one", "two"]);
-        assert_eq!(ids(&session_files_below(home.path())), ["one", "two"]);
-    }
-
-    #[test]
-    fn a_home_without_projects_holds_nothing_but_a_given_folder_may() {
-        let folder = tempfile::tempdir().unwrap();
-        for file in [
-            "one.jsonl",
-            "1/2/3/4/two.jsonl",
-            "1/2/3/4/5/too-deep.jsonl",
-            "1/subagents/words.jsonl",
-            "1/tool-results/result.jsonl",
-        ] {
-            put(folder.path(), file);
-        }
-        assert_eq!(ids(&session_files(&[folder.path().to_owned()])), Vec::<&str>::new());
-        assert_eq!(ids(&session_files_below(folder.path())), ["one", "two"]);
-    }
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn a_name_need_not_be_utf8() {
-        use std::os::unix::ffi::OsStrExt;
-        let home = tempfile::tempdir().unwrap();
-        let folder = home.path().join("projects").join(OsStr::from_bytes(b"-bo\xff"));
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join(OsStr::from_bytes(b"s\xe9ance.jsonl")), "{}\n").unwrap();
-        fs::write(folder.join(OsStr::from_bytes(b"agent-\xe9.jsonl")), "{}\n").unwrap();
-        let files = session_files(&[home.path().to_owned()]);
-        assert_eq!(ids(&files), ["s\u{fffd}ance"]);
-        assert!(files[0].path.exists());
     }
 }

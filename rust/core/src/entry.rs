@@ -9,15 +9,13 @@
 //!   something behind the record -> report it, go on there
 //! ```
 //! A process that dies while writing leaves half a record; the next one appends its own to the same line
-//! (30 bad lines in 10,949 real files). The half is lost, the whole one is not: it starts at one of
-//! [`crate::glue::RECORD_STARTS`]. Everything here is linear in the line: candidates are searched once per line, and
+//! (30 bad lines in 10,949 real files). The half is lost, the whole one is not: it starts as the agent's records do
+//! ([`Recognize::record_starts`]). Everything here is linear in the line: candidates are searched once per line, and
 //! after [`MOST_BROKEN`] failures only the last record is still tried.
 
 use std::borrow::Cow;
 
-use memchr::memmem::Finder;
-
-use crate::glue::{Glue, RECORD_STARTS, Recognize, trimmed};
+use crate::glue::{Glue, Recognize, Starts, trimmed};
 use crate::json::{self, MemberPlace, Members, Value};
 use crate::lines::Line;
 
@@ -51,14 +49,30 @@ pub enum Class {
     Evidence,
     /// Not in the agent's table.
     Unknown,
-    /// Depends on the member of this name.
+    /// Depends on the member of this name. When that is an object, the question comes again as soon as it opens, so
+    /// that what it holds need not be skipped to drop the record.
     Await(&'static str),
 }
+
+/// The name of records that have no type.
+pub const UNTYPED: &str = "(none)";
 
 /// Which types there are: the part of an agent that reading lines needs.
 pub trait Classify: Recognize {
     /// What `kind` is, given the fields seen so far. When `complete`, no more will come.
+    ///
+    /// The member that is awaited may not have been read to its end: what stands first in it is there.
     fn classify(&self, kind: &str, entry: &Fields<'_>, complete: bool) -> Class;
+
+    /// What a whole record without a type is, and the name it is counted under.
+    fn classify_untyped(&self, _entry: &Fields<'_>) -> (Cow<'static, str>, Class) {
+        (Cow::Borrowed(UNTYPED), Class::Unknown)
+    }
+
+    /// The name under which a record of type `kind` is counted, where the type alone is not all that tells its kind.
+    fn counted_as<'k>(&self, kind: &'k str, _entry: &Fields<'_>) -> Cow<'k, str> {
+        Cow::Borrowed(kind)
+    }
 }
 
 /// What is wrong with a piece of input.
@@ -194,6 +208,8 @@ enum Reading {
 /// The type and class of the record being read.
 struct Kind {
     name: String,
+    /// The name it is counted under, when that is another.
+    counted: Option<String>,
     class: Class,
     /// Up to where the line was read when the class was known: a glued record can begin there.
     read: usize,
@@ -202,25 +218,36 @@ struct Kind {
 impl Kind {
     /// Of a record that has no type.
     fn none() -> Self {
-        Self { name: "(none)".to_owned(), class: Class::Unknown, read: 0 }
+        Self { name: UNTYPED.to_owned(), counted: None, class: Class::Unknown, read: 0 }
+    }
+
+    /// The same, as the agent sees it now that more of the record is known.
+    fn settled(self, agent: &dyn Classify, fields: &Fields<'_>, complete: bool) -> Self {
+        let class = agent.classify(&self.name, fields, complete);
+        let counted = match class {
+            Class::Await(_) => None,
+            _ => Some(agent.counted_as(&self.name, fields)).filter(|name| *name != self.name).map(Cow::into_owned),
+        };
+        Self { counted, class, ..self }
     }
 }
 
 /// Reads lines into entries; keeps its buffers between lines.
-pub struct LineEntries {
+pub struct LineEntries<'a> {
+    agent: &'a dyn Classify,
     fields: Vec<Field>,
-    starts: [Finder<'static>; 2],
+    starts: Starts,
 }
 
-impl Default for LineEntries {
-    fn default() -> Self {
-        Self { fields: Vec::new(), starts: RECORD_STARTS.map(Finder::new) }
+impl<'a> LineEntries<'a> {
+    /// A reader of `agent`'s lines.
+    #[must_use]
+    pub fn new(agent: &'a dyn Classify) -> Self {
+        Self { agent, fields: Vec::new(), starts: Starts::of(agent) }
     }
-}
 
-impl LineEntries {
     /// Gives everything in `line` to `records`.
-    pub fn read(&mut self, line: &Line<'_>, agent: &dyn Classify, records: &mut dyn Records) {
+    pub fn read(&mut self, line: &Line<'_>, records: &mut dyn Records) {
         if line.bytes.is_empty() && line.overlong.is_none() {
             return;
         }
@@ -237,7 +264,7 @@ impl LineEntries {
         let reading = LineReading {
             line,
             bytes: line.bytes,
-            agent,
+            agent: self.agent,
             records,
             fields: &mut self.fields,
             starts: &self.starts,
@@ -257,7 +284,7 @@ struct LineReading<'r> {
     agent: &'r dyn Classify,
     records: &'r mut dyn Records,
     fields: &'r mut Vec<Field>,
-    starts: &'r [Finder<'static>; 2],
+    starts: &'r Starts,
     /// Whether a key of the record being read is written with escapes.
     escaped_keys: bool,
     /// Behind the record read last.
@@ -332,6 +359,11 @@ impl LineReading<'_> {
         let must_be_whole = !self.line.terminated;
         let mut kind = None;
         let reading = self.read_fields(at, must_be_whole, &mut kind);
+        if kind.is_none() && matches!(reading, Reading::Whole(_)) {
+            let fields = Fields { record: &self.bytes[at..], found: self.fields, escaped_keys: self.escaped_keys };
+            let (name, class) = self.agent.classify_untyped(&fields);
+            kind = Some(Kind { name: name.into_owned(), class, ..Kind::none() });
+        }
         let is_evidence = kind.as_ref().is_some_and(|kind: &Kind| kind.class == Class::Evidence);
         let is_noise = is_evidence || kind.as_ref().is_some_and(|kind| kind.class == Class::Noise);
         let kind = kind.unwrap_or_else(Kind::none);
@@ -418,6 +450,13 @@ impl LineReading<'_> {
         let mut awaited = Some("type");
         self.escaped_keys = false;
         loop {
+            if let Some(name) = awaited.filter(|_| kind.is_some()) {
+                match self.peek(&members, record, name, at, kind) {
+                    Some(class) if self.drops(class, must_be_whole, record) => return Reading::Dropped,
+                    Some(_) => awaited = None,
+                    None => {}
+                }
+            }
             let place = match members.place() {
                 Err(_) => return Reading::Broken,
                 Ok(None) => break,
@@ -439,33 +478,63 @@ impl LineReading<'_> {
                 None => match value.text() {
                     None => Kind::none(),
                     Some(name) => {
-                        let class = self.agent.classify(&name.text, &fields, false);
-                        Kind { name: name.text.into_owned(), class, read }
+                        let named = Kind { name: name.text.into_owned(), read, ..Kind::none() };
+                        named.settled(self.agent, &fields, false)
                     }
                 },
-                Some(known) => Kind { class: self.agent.classify(&known.name, &fields, false), read, ..known },
+                Some(known) => Kind { read, ..known.settled(self.agent, &fields, false) },
             };
             let class = settled.class;
             *kind = Some(settled);
             awaited = match class {
                 Class::Await(name) => Some(name),
-                Class::Noise if !must_be_whole => return Reading::Dropped,
-                Class::Evidence if !must_be_whole && !self.records.wants_evidence(record) => {
-                    return Reading::Dropped;
-                }
+                class if self.drops(class, must_be_whole, record) => return Reading::Dropped,
                 _ => None,
             };
         }
-        if let Some(known) = kind
-            && matches!(known.class, Class::Await(_))
-        {
-            known.class = self.agent.classify(
-                &known.name,
-                &Fields { record, found: self.fields, escaped_keys: self.escaped_keys },
-                true,
-            );
+        if let Some(Class::Await(_)) = kind.as_ref().map(|kind| kind.class) {
+            let fields = Fields { record, found: self.fields, escaped_keys: self.escaped_keys };
+            *kind = kind.take().map(|kind| kind.settled(self.agent, &fields, true));
         }
         Reading::Whole(at + members.at())
+    }
+
+    /// Whether nothing more of a record of class `class` is to be read.
+    fn drops(&self, class: Class, must_be_whole: bool, record: &[u8]) -> bool {
+        match class {
+            Class::Noise => !must_be_whole,
+            Class::Evidence => !must_be_whole && !self.records.wants_evidence(record),
+            _ => false,
+        }
+    }
+
+    /// The class of the record, if the member called `name` comes next and is an object, and what stands first in it
+    /// tells.
+    fn peek(
+        &mut self,
+        members: &Members<'_>,
+        record: &[u8],
+        name: &str,
+        at: usize,
+        kind: &mut Option<Kind>,
+    ) -> Option<Class> {
+        let place = members.upcoming_object()?;
+        let key = &record[place.key.clone()];
+        if !json::key_is(key, name) {
+            return None;
+        }
+        let read = at + place.value.start;
+        self.fields.push(Field { tag: tag(key), place });
+        let fields = Fields { record, found: self.fields, escaped_keys: self.escaped_keys || key.contains(&b'\\') };
+        let settled = kind.take().map(|kind| kind.settled(self.agent, &fields, false));
+        self.fields.pop();
+        let class = settled.as_ref().map(|kind| kind.class);
+        *kind = settled;
+        class.filter(|class| !matches!(class, Class::Await(_))).inspect(|_| {
+            if let Some(kind) = kind {
+                kind.read = read;
+            }
+        })
     }
 
     fn emit(&mut self, at: usize, end: usize, kind: &Kind) {
@@ -483,7 +552,7 @@ impl LineReading<'_> {
     fn count(&mut self, start: usize, end: usize, kind: &Kind) {
         self.any = true;
         self.end = end;
-        self.records.count(&kind.name, kind.class, self.place(start, end));
+        self.records.count(kind.counted.as_deref().unwrap_or(&kind.name), kind.class, self.place(start, end));
     }
 
     fn damage(&mut self, start: usize, end: usize, reason: Reason) {

@@ -8,7 +8,7 @@ use compact_str::CompactString;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use crate::entry::Place;
+use crate::entry::{Class, Place};
 
 /// Names an image in an [`crate::images::ImageStore`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -203,8 +203,36 @@ pub struct Envelope {
     pub sidechain: bool,
     /// The subagent it belongs to.
     pub agent_id: Arc<str>,
+    /// Which of several records of the same words it is.
+    pub recording: Recording,
+    /// Its number in a file whose records are numbered.
+    pub ordinal: Option<u64>,
     /// Where the record stands.
     pub place: Place,
+}
+
+/// Some agents record the same words more than once: what is said, and what was sent to or came from the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Recording {
+    /// There is only this record of them.
+    #[default]
+    Only,
+    /// An event of the program.
+    Event,
+    /// A finished item of a turn.
+    Item,
+    /// An item of the model's input or output.
+    Response,
+}
+
+/// What one entry says.
+pub struct Said {
+    /// The entry's envelope.
+    pub envelope: Envelope,
+    /// Its class.
+    pub class: Class,
+    /// In order.
+    pub signals: Vec<Signal>,
 }
 
 impl Envelope {
@@ -212,7 +240,10 @@ impl Envelope {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let texts = [&self.session_id, &self.cwd, &self.version, &self.agent_id];
-        self.uuid.is_empty() && self.timestamp.is_empty() && texts.iter().all(|text| text.is_empty())
+        self.uuid.is_empty()
+            && self.timestamp.is_empty()
+            && self.ordinal.is_none()
+            && texts.iter().all(|text| text.is_empty())
     }
 }
 
@@ -339,6 +370,14 @@ pub enum Signal {
     ClientMessage,
     /// How long the turn took, in milliseconds.
     TurnDuration(u64),
+    /// A turn begins.
+    TurnStarted,
+    /// The turn ends.
+    TurnEnded,
+    /// The human interrupted the assistant.
+    Interrupted,
+    /// So many of the last turns were taken back.
+    RolledBack(u64),
     /// The context was compacted here.
     Compaction,
     /// Something happened to the queue of words typed while the assistant worked.
@@ -350,6 +389,8 @@ pub enum Signal {
         /// The subagent's id.
         agent: String,
     },
+    /// The entry tells nothing, and only counts.
+    Passed(Passed),
     /// Something about the session as a whole.
     Fact(Fact),
 }
@@ -360,11 +401,22 @@ impl Signal {
     pub fn is_empty(&self) -> bool {
         match self {
             Self::User { text, images, .. } => text.is_empty() && images.is_empty(),
-            Self::Broken => true,
+            Self::Broken | Self::Passed(_) => true,
             Self::Assistant { says, thinks, tools, .. } => says.is_empty() && thinks.is_empty() && tools.is_empty(),
             _ => false,
         }
     }
+}
+
+/// What an entry counts as that tells nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Passed {
+    /// Nothing but an entry.
+    Plain,
+    /// One that only an answer of the model brings about.
+    Tokens,
+    /// One that says that it is a copy of another session's.
+    Inherited,
 }
 
 /// An operation on the queue of words typed while the assistant worked.
@@ -419,6 +471,35 @@ pub enum Fact {
     },
     /// The session goes on in another one.
     ContinuedIn(String),
+    /// What the session says about itself where it begins.
+    Thread(Box<Thread>),
+    /// The working directory, where no envelope names it.
+    Folder(String),
+}
+
+/// A session among others: where it comes from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Thread {
+    /// Its id.
+    pub id: String,
+    /// The session that started it as a subagent.
+    pub parent: Option<String>,
+    /// Its name among the subagents of one session, a path.
+    pub agent_path: String,
+    /// What it is called.
+    pub nickname: String,
+    /// The kind of agent it is.
+    pub role: String,
+    /// Who it is a conversation with, when that is not the human.
+    pub origin: Option<&'static str>,
+    /// Whether its file may begin with a copy of another session's history.
+    pub copies: bool,
+    /// Records with a lower number are such a copy.
+    pub own_from: Option<u64>,
+    /// The working directory.
+    pub cwd: String,
+    /// The agent program's version.
+    pub version: String,
 }
 
 /// A pull request that the session made or worked on.
@@ -459,6 +540,8 @@ pub struct Event {
     pub subagent_refs: Vec<SubagentRef>,
     /// Whether the human interrupted the assistant behind it.
     pub interrupted: bool,
+    /// Whether the turn it belongs to was taken back later.
+    pub rolled_back: bool,
     /// How the human's words came in.
     pub source: Option<WordsSource>,
     /// The entry's id, "" when absent.
@@ -519,6 +602,9 @@ impl Serialize for Event {
         }
         if self.interrupted {
             map.serialize_entry("interrupted", &true)?;
+        }
+        if self.rolled_back {
+            map.serialize_entry("rolled_back", &true)?;
         }
         if let Some(source) = self.source {
             map.serialize_entry("source", &source)?;

@@ -16,10 +16,24 @@ pub trait Recognize {
 
     /// Whether `kind` stands in the type table at all: the cheap half of [`Recognize::is_record`].
     fn may_be_record(&self, kind: &str) -> bool;
+
+    /// How records begin, in every version seen. What begins otherwise is only read at the start of a line or right
+    /// behind a whole record.
+    fn record_starts(&self) -> &'static [&'static [u8]];
 }
 
-/// How records begin, in every version seen.
-pub const RECORD_STARTS: [&[u8]; 2] = [b"{\"parentUuid\"", b"{\"type\""];
+/// Finders for an agent's [`Recognize::record_starts`], made once.
+pub struct Starts {
+    finders: Vec<Finder<'static>>,
+}
+
+impl Starts {
+    /// Those of `agent`.
+    #[must_use]
+    pub fn of(agent: &dyn Recognize) -> Self {
+        Self { finders: agent.record_starts().iter().map(Finder::new).collect() }
+    }
+}
 
 /// `bytes` without the blanks and NULs at their end.
 pub fn trimmed(bytes: &[u8]) -> &[u8] {
@@ -27,20 +41,23 @@ pub fn trimmed(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.len() - padding]
 }
 
+/// The most starts that an agent has.
+const MOST_STARTS: usize = 2;
+
 /// Finds records glued to others, on one line, from left to right.
 pub struct Glue<'a> {
     bytes: &'a [u8],
-    starts: &'a [Finder<'static>; 2],
-    /// The next place of each of [`RECORD_STARTS`], searched once; `None` before the first search.
-    upcoming: [Option<usize>; 2],
+    starts: &'a Starts,
+    /// The next place of each of the starts, searched once; `None` before the first search.
+    upcoming: [Option<usize>; MOST_STARTS],
     /// Where the object that ends the line begins.
     last_object: std::cell::OnceCell<Option<usize>>,
 }
 
 impl<'a> Glue<'a> {
-    /// Over the bytes of one line; `starts` finds each of [`RECORD_STARTS`].
-    pub fn new(bytes: &'a [u8], starts: &'a [Finder<'static>; 2]) -> Self {
-        Self { bytes, starts, upcoming: [None; 2], last_object: std::cell::OnceCell::new() }
+    /// Over the bytes of one line.
+    pub fn new(bytes: &'a [u8], starts: &'a Starts) -> Self {
+        Self { bytes, starts, upcoming: [None; MOST_STARTS], last_object: std::cell::OnceCell::new() }
     }
 
     /// The first glued record at or behind `from`; with `only_last` only the one that ends the line.
@@ -84,7 +101,7 @@ impl<'a> Glue<'a> {
 
     fn candidate(&mut self, from: usize) -> Option<usize> {
         let mut first = usize::MAX;
-        for (upcoming, finder) in self.upcoming.iter_mut().zip(self.starts) {
+        for (upcoming, finder) in self.upcoming.iter_mut().zip(&self.starts.finders) {
             if upcoming.is_none_or(|place| place < from) {
                 let found = finder.find(&self.bytes[from..]).map_or(usize::MAX, |found| from + found);
                 *upcoming = Some(found);
@@ -98,11 +115,11 @@ impl<'a> Glue<'a> {
     fn may_be_record(&self, at: usize, agent: &dyn Recognize) -> bool {
         let Some(mut members) = Members::open(self.bytes, at) else { return false };
         match members.key() {
-            Ok(Some(b"parentUuid")) => true,
-            Ok(Some(_)) if self.bytes.get(members.at()) == Some(&b'"') => {
+            Ok(Some(b"type")) => {
                 let kind = members.value().ok().and_then(Value::text);
                 kind.is_some_and(|kind| agent.may_be_record(&kind.text))
             }
+            Ok(Some(_)) => true,
             _ => false,
         }
     }
@@ -110,7 +127,7 @@ impl<'a> Glue<'a> {
     /// Whether the object between `start` and `end` is a record.
     fn is_record(&self, start: usize, end: usize, agent: &dyn Recognize) -> bool {
         let object = Value::new(&self.bytes[start..end]);
-        if !RECORD_STARTS.iter().any(|start| object.raw().starts_with(start)) {
+        if !agent.record_starts().iter().any(|start| object.raw().starts_with(start)) {
             return false;
         }
         object.get("type").and_then(Value::text).is_some_and(|kind| agent.is_record(&kind.text, object))

@@ -5,6 +5,7 @@
 //! waits for a pipe can still be interrupted. A memory map is not used: a session file may be truncated while it is
 //! read, and a map of it then kills the process.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::ops::Range;
@@ -14,7 +15,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, chan
 use std::thread;
 use std::time::Duration;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The first bytes of every zstd frame (RFC 8878, section 3.1.1).
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
@@ -53,6 +54,8 @@ pub enum Source {
 /// An opened source: blocks of plain bytes, whatever they were stored as.
 pub struct Input {
     blocks: Blocks,
+    /// Blocks that were looked at before they were asked for.
+    peeked: VecDeque<Vec<u8>>,
     /// Bytes that will be read at the most, when that is known beforehand.
     size: Option<u64>,
     /// The path, for messages.
@@ -95,10 +98,11 @@ impl Input {
 
     fn of(reader: Box<dyn Read + Send>, size: Option<u64>, ahead: bool, path: PathBuf) -> Result<Self> {
         if ahead {
-            return Ok(Self { blocks: read_ahead(reader), size, path });
+            return Ok(Self { blocks: read_ahead(reader), peeked: VecDeque::new(), size, path });
         }
         let (reader, compressed) = decompressed(reader).map_err(|error| Error::os(error, &path))?;
-        Ok(Self { blocks: Blocks::Here(reader), size: size.filter(|_| !compressed), path })
+        let size = size.filter(|_| !compressed);
+        Ok(Self { blocks: Blocks::Here(reader), peeked: VecDeque::new(), size, path })
     }
 
     /// Opens one stretch of a file.
@@ -107,7 +111,7 @@ impl Input {
         let FileStretch { file, place, path } = stretch;
         let (size, path) = (Some(stretch.length()), path.clone());
         let reader = FileStretch { file: file.clone(), place: place.clone(), path: path.clone() };
-        Self { blocks: Blocks::Here(Box::new(reader)), size, path }
+        Self { blocks: Blocks::Here(Box::new(reader)), peeked: VecDeque::new(), size, path }
     }
 
     /// Bytes that will be read at the most; `None` for pipes and small compressed input.
@@ -122,6 +126,9 @@ impl Input {
     /// # Errors
     /// [`crate::ErrorKind::Io`], with the path; what `wait` fails with.
     pub fn next_block(&mut self, spent: Vec<u8>, wait: &mut dyn FnMut() -> Result<()>) -> Result<Option<Vec<u8>>> {
+        if let Some(block) = self.peeked.pop_front() {
+            return Ok(Some(block));
+        }
         let block = match &mut self.blocks {
             Blocks::Here(reader) => read_block(reader, spent),
             Blocks::Ahead { filled, spent: back } => {
@@ -138,6 +145,44 @@ impl Input {
     }
 }
 
+impl Input {
+    /// The first bytes, up to `size`, which are read again later.
+    ///
+    /// # Errors
+    /// As for [`Input::next_block`].
+    pub fn head(&mut self, size: usize, wait: &mut dyn FnMut() -> Result<()>) -> Result<Vec<u8>> {
+        let mut peeked = std::mem::take(&mut self.peeked);
+        while peeked.iter().map(Vec::len).sum::<usize>() < size {
+            let Some(block) = self.next_block(Vec::new(), wait)? else { break };
+            peeked.push_back(block);
+        }
+        let mut head = Vec::with_capacity(size.min(BLOCK));
+        for block in &peeked {
+            head.extend_from_slice(&block[..block.len().min(size - head.len())]);
+        }
+        self.peeked = peeked;
+        Ok(head)
+    }
+
+    /// All that is left, in one piece; an error when that is more than `limit` bytes.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotATranscript`] when it is; otherwise as for [`Input::next_block`].
+    pub fn all(&mut self, limit: usize, wait: &mut dyn FnMut() -> Result<()>) -> Result<Vec<u8>> {
+        let mut all = Vec::with_capacity(self.size.and_then(|size| usize::try_from(size).ok()).unwrap_or(0).min(limit));
+        let mut spent = Vec::new();
+        while let Some(block) = self.next_block(spent, wait)? {
+            if all.len() + block.len() > limit {
+                let message = format!("a document of more than {limit} bytes is not read");
+                return Err(Error::new(ErrorKind::NotATranscript, message).at(&self.path));
+            }
+            all.extend_from_slice(&block);
+            spent = block;
+        }
+        Ok(all)
+    }
+}
+
 /// A stretch of whole lines of a file.
 pub struct FileStretch {
     file: Arc<File>,
@@ -150,6 +195,25 @@ impl FileStretch {
     #[must_use]
     pub fn start(&self) -> u64 {
         self.place.start
+    }
+
+    /// The first bytes of the file, up to `size`.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Io`], with the path.
+    pub fn head(&self, size: usize) -> Result<Vec<u8>> {
+        let mut head = vec![0; size];
+        let mut length = 0;
+        while length < size {
+            match read_at(&self.file, &mut head[length..], length as u64) {
+                Ok(0) => break,
+                Ok(count) => length += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Error::os(error, &self.path)),
+            }
+        }
+        head.truncate(length);
+        Ok(head)
     }
 
     /// Its length in bytes.

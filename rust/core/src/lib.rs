@@ -13,23 +13,28 @@
 pub mod agents;
 pub mod conversation;
 pub mod discover;
+mod document;
 pub mod entry;
 mod error;
 pub mod event;
 mod glue;
+mod head;
 pub mod images;
 pub mod input;
 pub mod json;
 pub mod lines;
+pub mod manifest;
 mod parallel;
 mod parse;
 mod private;
 mod queue;
 pub mod secrets;
+pub mod sessions;
 pub mod sinks;
 mod story;
 mod stretch;
 pub mod subagents;
+mod threads;
 pub mod transcript;
 
 pub use conversation::Conversation;

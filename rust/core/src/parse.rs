@@ -5,7 +5,7 @@ use std::num::NonZero;
 use std::path::Path;
 use std::sync::Mutex;
 
-use crate::agents::{AGENTS, agent_named};
+use crate::agents::{AGENTS, SubagentFiles, agent_named};
 use crate::conversation::{Conversation, Parts};
 use crate::entry::Place;
 use crate::error::{Error, ErrorKind, Result};
@@ -14,6 +14,7 @@ use crate::input::{LEAST_STRETCH, Source};
 use crate::parallel;
 use crate::story::Story;
 use crate::subagents::{self, Found};
+use crate::threads;
 use crate::transcript::{Reading, Transcript, Watch};
 
 /// How to parse.
@@ -37,7 +38,7 @@ pub struct ParseOptions {
 /// [`ErrorKind::Io`], [`ErrorKind::NotATranscript`], [`ErrorKind::NoConversation`], with `strict`
 /// [`ErrorKind::UnknownEntryType`], [`ErrorKind::UnknownAgent`], [`ErrorKind::Stopped`].
 pub fn parse(source: Source, options: &ParseOptions, watch: Watch<'_>) -> Result<Conversation> {
-    let agent = options.agent.as_deref().map_or(Ok(AGENTS[0]), agent_named)?;
+    let agent = options.agent.as_deref().map(agent_named).transpose()?;
     let path = match &source {
         Source::Path(path) => Some(path.clone()),
         _ => None,
@@ -49,11 +50,18 @@ pub fn parse(source: Source, options: &ParseOptions, watch: Watch<'_>) -> Result
     let reading = Reading { agent, subagent_file, images: Some(&images), threads, least_stretch };
     let mut transcript = Transcript::read(source, reading, watch).map_err(|error| at_path(error, path.as_deref()))?;
     let mut found = match &path {
-        Some(path) if !subagent_file => {
+        Some(path) => {
             let images = reading.images.filter(|_| options.include_subagents);
-            subagents::beside(path, &transcript.session_ids.list, Reading { images, ..reading })
+            let reading = Reading { agent: Some(transcript.agent), images, ..reading };
+            match (transcript.agent.home().subagents, &transcript.facts.thread) {
+                (SubagentFiles::Beside, _) if !subagent_file => {
+                    subagents::beside(path, &transcript.session_ids.list, reading)
+                }
+                (SubagentFiles::Threads, Some(thread)) => threads::of(path, &thread.id, transcript.agent, reading),
+                _ => Found::default(),
+            }
         }
-        _ => Found::default(),
+        None => Found::default(),
     };
     if options.strict {
         refuse_unknown(&transcript, &found)?;
@@ -75,7 +83,8 @@ pub fn parse(source: Source, options: &ParseOptions, watch: Watch<'_>) -> Result
     }));
     subagents::link(&mut transcript.story, &mut found.subagents);
     Ok(Conversation::assemble(Parts {
-        agent: agent.name(),
+        agent: transcript.agent.name(),
+        subagent_file,
         path: path.as_deref(),
         transcript,
         subagents: found.subagents,

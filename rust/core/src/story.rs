@@ -87,6 +87,11 @@ pub struct Story {
     session_id: Option<Arc<str>>,
     /// Whether a turn has begun since the assistant last spoke.
     turn_begun: bool,
+    /// The record that began a turn which nothing has ended yet.
+    pub open_turn: Option<Place>,
+    open_turn_has_words: bool,
+    /// The events that began the turns which were not taken back.
+    turns: Vec<usize>,
 }
 
 impl Story {
@@ -172,15 +177,20 @@ impl Story {
                     self.started[at].progress.get_or_insert(agent);
                 }
             }
-            Signal::Broken | Signal::PlainResult | Signal::Progress { .. } | Signal::Fact(_) => {}
+            Signal::TurnStarted => {
+                self.open_turn = Some(envelope.place);
+                self.open_turn_has_words = false;
+            }
+            Signal::TurnEnded => self.open_turn = None,
+            Signal::Interrupted => self.interrupt(),
+            Signal::RolledBack(turns) => self.roll_back(turns),
+            Signal::Broken | Signal::PlainResult | Signal::Progress { .. } | Signal::Fact(_) | Signal::Passed(_) => {}
         }
     }
 
     fn user(&mut self, envelope: &Envelope, words: HumanWords, text: &str, images: &[MetImage], lossy: bool) {
-        if words.interrupted
-            && let Some(last) = self.last_assistant
-        {
-            self.events[last].interrupted = true;
+        if words.interrupted {
+            self.interrupt();
         }
         // The request for a compaction is said before the break that it asks for.
         let compaction = words.compaction && !self.joins_summary();
@@ -198,6 +208,21 @@ impl Story {
         }
     }
 
+    fn interrupt(&mut self) {
+        if let Some(last) = self.last_assistant {
+            self.events[last].interrupted = true;
+        }
+    }
+
+    /// Takes back the last turns, each from its human words on.
+    fn roll_back(&mut self, turns: u64) {
+        let left = self.turns.len().saturating_sub(usize::try_from(turns).unwrap_or(usize::MAX));
+        if let Some(&from) = self.turns.get(left) {
+            self.events[from..].iter_mut().for_each(|event| event.rolled_back = true);
+            self.turns.truncate(left);
+        }
+    }
+
     fn human_event(&mut self, envelope: &Envelope, words: HumanWords, images: &[MetImage], lossy: bool) {
         let kept = self.kept(envelope, images);
         if words.says.is_empty() && kept.is_empty() {
@@ -211,6 +236,11 @@ impl Story {
         } else {
             event.says = words.says;
             self.turn_begun = true;
+            // Words that are typed while a turn goes on are part of it.
+            let goes_on = self.open_turn.is_some() && std::mem::replace(&mut self.open_turn_has_words, true);
+            if !goes_on {
+                self.turns.push(self.events.len());
+            }
         }
         event.screenshots = screenshots(&kept, PASTED_IMAGE);
         self.push(event, lossy);
@@ -421,6 +451,7 @@ fn event_of(envelope: &Envelope, role: Role) -> Event {
         screenshots: Vec::new(),
         subagent_refs: Vec::new(),
         interrupted: false,
+        rolled_back: false,
         source: None,
         uuid: envelope.uuid.clone(),
         message_id: String::new(),

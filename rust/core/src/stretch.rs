@@ -9,12 +9,13 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use memchr::memmem::Finder;
 use rustc_hash::FxBuildHasher;
 
-use crate::agents::{Agent, Context};
+use crate::agents::{Agent, Context, Evidence};
 use crate::entry::{Class, Damage, Entry, Place, Reason, Records};
-use crate::event::{Envelope, InlineImage, MetImage, Signal};
+use crate::error::{Error, Result};
+use crate::event::{InlineImage, MetImage, Said, Signal};
+use crate::head::Head;
 use crate::images::ImageStore;
 
 /// Damaged pieces that are listed one by one; the rest are only counted.
@@ -31,8 +32,8 @@ const MOST_SHARED: usize = 12;
 /// How to read.
 #[derive(Clone, Copy)]
 pub struct Reading<'s> {
-    /// Whose transcript it is.
-    pub agent: &'static dyn Agent,
+    /// Whose transcript it is; recognised from its records when `None`.
+    pub agent: Option<&'static dyn Agent>,
     /// Whether the file is a subagent's own, all of whose lines are marked as sidechain.
     pub subagent_file: bool,
     /// Where images go; `None` to leave them.
@@ -59,16 +60,6 @@ pub struct UnknownType {
     pub count: u64,
     /// The line that the first one stands on.
     pub first_line: u64,
-}
-
-/// What one entry says.
-pub struct Said {
-    /// The entry's envelope.
-    pub envelope: Envelope,
-    /// Its class.
-    pub class: Class,
-    /// In order.
-    pub signals: Vec<Signal>,
 }
 
 /// What was counted, by type.
@@ -132,13 +123,13 @@ pub struct Stretch {
 
 /// Reads the records of a stretch.
 pub struct StretchReader<'s> {
-    reading: Reading<'s>,
+    head: Head,
+    images: Option<&'s Mutex<ImageStore>>,
     /// What has been found since it was last taken.
     pub stretch: Stretch,
     /// A failure to keep an image.
-    pub image_error: Option<io::Error>,
+    image_error: Option<io::Error>,
     calls: Calls,
-    marker: Finder<'static>,
     shared: Shared,
 }
 
@@ -198,10 +189,19 @@ impl Calls {
 impl<'s> StretchReader<'s> {
     /// A reader for one stretch; `first` when it is the file's first.
     #[must_use]
-    pub fn new(reading: Reading<'s>, first: bool) -> Self {
+    pub fn new(head: Head, images: Option<&'s Mutex<ImageStore>>, first: bool) -> Self {
         let calls = Calls { first, known: HashMap::default(), any: !first };
-        let marker = Finder::new(reading.agent.evidence_marker());
-        Self { reading, stretch: Stretch::default(), image_error: None, calls, marker, shared: Shared::default() }
+        Self { head, images, stretch: Stretch::default(), image_error: None, calls, shared: Shared::default() }
+    }
+}
+
+impl StretchReader<'_> {
+    /// Whether an image could not be kept.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Io`] when that is so.
+    pub fn failure(&mut self) -> Result<()> {
+        self.image_error.take().map_or(Ok(()), |error| Err(Error::os(error, &std::env::temp_dir())))
     }
 }
 
@@ -235,11 +235,11 @@ impl Context for StretchContext<'_> {
 
 impl Records for StretchReader<'_> {
     fn entry(&mut self, entry: &Entry<'_>, class: Class) {
-        let agent = self.reading.agent;
+        let agent = self.head.agent;
         let mut signals = Vec::new();
         let mut context = StretchContext {
             calls: &self.calls,
-            images: self.reading.images,
+            images: self.images,
             image_error: &mut self.image_error,
             shared: &mut self.shared,
         };
@@ -277,6 +277,7 @@ impl Records for StretchReader<'_> {
     }
 
     fn wants_evidence(&self, rest: &[u8]) -> bool {
-        self.calls.any && self.marker.find(rest).is_some()
+        let asked = Evidence { subagents: self.calls.any, copies: self.head.copies };
+        self.head.agent.wants_evidence(asked, rest)
     }
 }

@@ -47,9 +47,13 @@ pub struct Subagent {
     pub story: Story,
     /// What is wrong with its file.
     pub transcript: Transcript,
-    meta_tool_use_id: String,
+    /// Another name that calls know it by, "" when there is none.
+    pub other_name: String,
+    /// What it is called, where no call describes it.
+    pub nickname: String,
+    pub(crate) meta_tool_use_id: String,
     /// Story and position of the call that its events belong under; the session's own story is 0.
-    parent: Option<(usize, usize)>,
+    pub(crate) parent: Option<(usize, usize)>,
 }
 
 impl Subagent {
@@ -227,7 +231,8 @@ fn read_agent_file(path: &Path, folder: &Path, reading: Reading<'_>) -> Result<O
     }))))
 }
 
-fn is_gone(error: &Error) -> bool {
+/// Whether a file is there no more.
+pub(crate) fn is_gone(error: &Error) -> bool {
     error.io().is_some_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
@@ -264,13 +269,17 @@ pub fn link(main: &mut Story, agents: &mut [Subagent]) {
     }
     let started: HashMap<Call, StartedAgent> = calls.into_iter().collect();
     for agent in agents {
-        let Some(call) = agent.parent.and_then(|at| started.get(&at)) else { continue };
-        agent.tool_use_id = Some(call.tool_use_id.clone());
-        if agent.description.is_empty() {
-            agent.description.clone_from(&call.asked.description);
+        if let Some(call) = agent.parent.and_then(|at| started.get(&at)) {
+            agent.tool_use_id = Some(call.tool_use_id.clone());
+            if agent.description.is_empty() {
+                agent.description.clone_from(&call.asked.description);
+            }
+            if agent.agent_type.is_empty() {
+                agent.agent_type.clone_from(&call.asked.agent_type);
+            }
         }
-        if agent.agent_type.is_empty() {
-            agent.agent_type.clone_from(&call.asked.agent_type);
+        if agent.description.is_empty() {
+            agent.description.clone_from(&agent.nickname);
         }
     }
 }
@@ -293,6 +302,9 @@ impl Links {
         for (at, agent) in agents.iter().enumerate() {
             by_id.entry(agent.id.clone()).or_insert(at);
         }
+        for (at, agent) in agents.iter().enumerate().filter(|(_, agent)| !agent.other_name.is_empty()) {
+            by_id.entry(agent.other_name.clone()).or_insert(at);
+        }
         Self { calls: calls.collect(), named: HashMap::new(), by_id }
     }
 
@@ -300,6 +312,7 @@ impl Links {
         if self.named.contains_key(&call) {
             return;
         }
+        let id = self.by_id.get(&id).map_or(id, |&at| agents[at].id.clone());
         // A subagent that was resumed has several calls; its events stand under the first.
         if let Some(&at) = self.by_id.get(&id)
             && agents[at].parent.is_none()

@@ -10,13 +10,16 @@ use std::time::Duration;
 use compact_str::CompactString;
 use rustc_hash::FxHashMap;
 
+use crate::agents::{AGENTS, Agent, Sieve};
+use crate::document;
 use crate::entry::{Class, Damage, LineEntries, Place, Reason};
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{EntryId, Envelope, Fact, PullRequest, Signal};
+use crate::event::{EntryId, Envelope, Fact, PullRequest, Said, Signal, Thread};
+use crate::head::{Head, LARGE_HEAD, SMALL_HEAD};
 use crate::input::{FileStretch, Input, Source, stretches};
-use crate::lines::{LineReader, Memory};
+use crate::lines::{LINE_LIMIT, LineReader, Memory};
 use crate::story::Story;
-use crate::stretch::{Said, Stretch, StretchReader};
+use crate::stretch::{Stretch, StretchReader};
 
 pub use crate::stretch::{MOST_DAMAGE_LISTED, Reading, TypeCount, UnknownType};
 
@@ -64,6 +67,8 @@ pub struct Facts {
     pub last_prompt: Option<String>,
     /// The last entry of the active branch.
     pub leaf_uuid: Option<String>,
+    /// What the session says about itself where it begins.
+    pub thread: Option<Thread>,
 }
 
 impl Facts {
@@ -73,6 +78,10 @@ impl Facts {
             Fact::CustomTitle(title) => self.custom_title = Some(title),
             Fact::Summary(summary) => self.summaries.add(&summary),
             Fact::ContinuedIn(session) => self.continued_in.add(&session),
+            Fact::Folder(_) => {}
+            Fact::Thread(thread) => {
+                self.thread.get_or_insert(*thread);
+            }
             Fact::PullRequest(pull_request) => {
                 if self.seen_pull_requests.insert(pull_request.clone()) {
                     self.pull_requests.push(pull_request);
@@ -106,8 +115,9 @@ pub struct Sidechain {
 }
 
 /// All that one file says.
-#[derive(Default)]
 pub struct Transcript {
+    /// Whose it is.
+    pub agent: &'static dyn Agent,
     /// The main line.
     pub story: Story,
     /// Subagents whose lines stand between those of the main line.
@@ -140,20 +150,54 @@ pub struct Transcript {
     pub last_timestamp: CompactString,
     /// Facts.
     pub facts: Facts,
+    /// Records that were copied from another session's.
+    pub inherited: u64,
+}
+
+impl Default for Transcript {
+    fn default() -> Self {
+        Self::of(AGENTS[0])
+    }
 }
 
 impl Transcript {
+    /// Nothing yet, of `agent`.
+    #[must_use]
+    pub fn of(agent: &'static dyn Agent) -> Self {
+        Self {
+            agent,
+            story: Story::default(),
+            sidechains: Vec::new(),
+            bytes: 0,
+            lines: 0,
+            entries: BTreeMap::new(),
+            unknown: BTreeMap::new(),
+            damage: Vec::new(),
+            damage_total: 0,
+            incomplete_tail: None,
+            duplicates: 0,
+            session_ids: Distinct::default(),
+            versions: Distinct::default(),
+            project_path: None,
+            first_timestamp: String::new(),
+            last_timestamp: CompactString::default(),
+            facts: Facts::default(),
+            inherited: 0,
+        }
+    }
+
     /// Reads `source` to its end.
     ///
     /// # Errors
     /// [`ErrorKind::Io`] when it cannot be read, [`ErrorKind::NotATranscript`] when it holds no records,
     /// [`ErrorKind::Stopped`] when the watcher says so.
     pub fn read(source: Source, reading: Reading<'_>, watch: Watch<'_>) -> Result<Self> {
-        let mut fold = Fold::new(reading.subagent_file);
-        match stretches(&source, reading.threads, reading.least_stretch)? {
-            Some(parts) => read_side_by_side(&parts, reading, watch, &mut fold)?,
-            None => read_in_order(source, reading, watch, &mut fold)?,
-        }
+        let parts = stretches(&source, reading.threads, reading.least_stretch)?;
+        let head = parts.as_ref().map(|parts| head_of(reading.agent, |size| parts[0].head(size))).transpose()?;
+        let fold = match parts.zip(head).filter(|(_, head)| !head.document) {
+            Some((parts, head)) => read_side_by_side(&parts, head, reading, watch)?,
+            None => read_in_order(source, reading, watch)?,
+        };
         let transcript = fold.finish();
         if transcript.bytes == 0 {
             return Err(not_a_transcript("the input is empty"));
@@ -180,15 +224,25 @@ fn stopped() -> Error {
     Error::new(ErrorKind::Stopped, "stopped")
 }
 
+/// What the beginning of an input tells, whose first bytes `first` gives.
+fn head_of(agent: Option<&'static dyn Agent>, mut first: impl FnMut(usize) -> Result<Vec<u8>>) -> Result<Head> {
+    let beginning = first(SMALL_HEAD)?;
+    let (head, more) = Head::of(&beginning, agent);
+    if !more || beginning.len() < SMALL_HEAD {
+        return Ok(head);
+    }
+    Ok(Head::of(&first(LARGE_HEAD)?, agent).0)
+}
+
 /// Reads the lines of `input`; after each one `each` is told where it ends and may say that it is enough.
 fn read_lines(
     lines: &mut LineReader,
-    reading: Reading<'_>,
+    head: Head,
     reader: &mut StretchReader<'_>,
     wait: &mut dyn FnMut(u64) -> bool,
     each: &mut dyn FnMut(&mut StretchReader<'_>, u64) -> Result<()>,
 ) -> Result<()> {
-    let mut line_entries = LineEntries::default();
+    let mut line_entries = LineEntries::new(head.agent);
     // Only the beginning of a file tells what it is.
     let (mut proven, mut done) = (lines.offset() > 0, 0);
     let no_object = || not_a_transcript("the first megabyte holds no JSON object");
@@ -206,23 +260,32 @@ fn read_lines(
                 return Err(no_object());
             }
         }
-        line_entries.read(&line, reading.agent, reader);
-        if let Some(error) = reader.image_error.take() {
-            return Err(Error::os(error, &std::env::temp_dir()));
-        }
+        line_entries.read(&line, reader);
+        reader.failure()?;
         each(reader, done)?;
     }
     Ok(())
 }
 
-fn read_in_order(source: Source, reading: Reading<'_>, watch: Watch<'_>, fold: &mut Fold) -> Result<()> {
-    let mut lines = LineReader::new(Input::open(source)?);
-    let size = lines.size();
-    let mut reader = StretchReader::new(reading, true);
-    let mut next_watch = 0;
+fn read_in_order(source: Source, reading: Reading<'_>, watch: Watch<'_>) -> Result<Fold> {
+    let mut input = Input::open(source)?;
+    let size = input.size();
     let watch = std::cell::RefCell::new(watch);
     let told = |done| (watch.borrow_mut())(done, size);
-    read_lines(&mut lines, reading, &mut reader, &mut |done| told(done), &mut |reader, done| {
+    let mut wait = || if told(0) { Ok(()) } else { Err(stopped()) };
+    let head = head_of(reading.agent, |size| input.head(size, &mut wait))?;
+    let mut fold = Fold::new(head.agent, reading.subagent_file);
+    let mut reader = StretchReader::new(head, reading.images, true);
+    if head.document {
+        let document = input.all(LINE_LIMIT, &mut wait)?;
+        let lines = document::read(&document, head.agent, &mut reader);
+        reader.failure()?;
+        fold.append(reader.stretch, lines, document.len() as u64);
+        return Ok(fold);
+    }
+    let mut lines = LineReader::new(input);
+    let mut next_watch = 0;
+    read_lines(&mut lines, head, &mut reader, &mut |done| told(done), &mut |reader, done| {
         for said in reader.stretch.said.drain(..) {
             fold.take(said);
         }
@@ -235,21 +298,22 @@ fn read_in_order(source: Source, reading: Reading<'_>, watch: Watch<'_>, fold: &
         Ok(())
     })?;
     fold.append(reader.stretch, lines.lines(), lines.offset());
-    Ok(())
+    Ok(fold)
 }
 
 /// What a thread gives back: which stretch, what was in it, its lines and its bytes.
 type Read = (usize, Result<(Stretch, u64, u64)>);
 
-fn read_side_by_side(parts: &[FileStretch], reading: Reading<'_>, watch: Watch<'_>, fold: &mut Fold) -> Result<()> {
+fn read_side_by_side(parts: &[FileStretch], head: Head, reading: Reading<'_>, watch: Watch<'_>) -> Result<Fold> {
+    let mut fold = Fold::new(head.agent, reading.subagent_file);
     let size = parts.iter().map(FileStretch::length).sum();
     let (next, done, stop) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));
     let read_part = |at: usize, memory: &mut Memory| -> Result<(Stretch, u64, u64)> {
         let input = Input::of_stretch(&parts[at]);
         let mut lines = LineReader::starting_at(input, parts[at].start(), std::mem::take(memory));
-        let mut reader = StretchReader::new(reading, at == 0);
+        let mut reader = StretchReader::new(head, reading.images, at == 0);
         let mut told = 0;
-        read_lines(&mut lines, reading, &mut reader, &mut |_| true, &mut |_, end| {
+        read_lines(&mut lines, head, &mut reader, &mut |_| true, &mut |_, end| {
             let read = end - parts[at].start();
             if read - told >= WATCH_EVERY {
                 done.fetch_add(read - told, Ordering::Relaxed);
@@ -308,13 +372,15 @@ fn read_side_by_side(parts: &[FileStretch], reading: Reading<'_>, watch: Watch<'
         };
         stop.store(true, Ordering::Relaxed);
         outcome
-    })
+    })?;
+    Ok(fold)
 }
 
 /// Takes in stretches in order.
 struct Fold {
     transcript: Transcript,
     counts: crate::stretch::Counts,
+    sieve: Option<Box<dyn Sieve>>,
     subagent_file: bool,
     seen: HashSet<EntryId, rustc_hash::FxBuildHasher>,
     sidechain_of: FxHashMap<EntryId, usize>,
@@ -322,10 +388,11 @@ struct Fold {
 }
 
 impl Fold {
-    fn new(subagent_file: bool) -> Self {
+    fn new(agent: &'static dyn Agent, subagent_file: bool) -> Self {
         Self {
-            transcript: Transcript::default(),
+            transcript: Transcript::of(agent),
             counts: <_>::default(),
+            sieve: agent.sieve(),
             subagent_file,
             seen: HashSet::default(),
             sidechain_of: FxHashMap::default(),
@@ -353,6 +420,13 @@ impl Fold {
     }
 
     fn take(&mut self, said: Said) {
+        match &mut self.sieve {
+            Some(sieve) => sieve.take(said),
+            None => self.keep(said),
+        }
+    }
+
+    fn keep(&mut self, said: Said) {
         let Said { envelope, class, signals } = said;
         let is_evidence = class == Class::Evidence;
         if !is_evidence && !envelope.uuid.is_empty() {
@@ -377,6 +451,7 @@ impl Fold {
         };
         for signal in signals {
             match signal {
+                Signal::Fact(Fact::Folder(folder)) => drop(transcript.project_path.get_or_insert(folder)),
                 Signal::Fact(fact) => transcript.facts.take(fact),
                 signal => story.take(&envelope, signal),
             }
@@ -421,7 +496,15 @@ impl Fold {
         at
     }
 
-    fn finish(self) -> Transcript {
+    fn finish(mut self) -> Transcript {
+        if let Some(sieve) = self.sieve.take() {
+            self.transcript.inherited = sieve.finish(&mut |said| {
+                if self.transcript.story.first_timestamp.is_empty() {
+                    self.transcript.story.first_timestamp = said.envelope.timestamp.to_string();
+                }
+                self.keep(said);
+            });
+        }
         let Self { mut transcript, counts, .. } = self;
         for (kind, counted, unknown) in counts.into_types() {
             transcript.unknown.extend(unknown.map(|unknown| (kind.clone(), unknown)));

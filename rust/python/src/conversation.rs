@@ -267,6 +267,11 @@ impl Event {
     }
 
     #[getter]
+    fn rolled_back(&self) -> PyResult<bool> {
+        Ok(self.get()?.rolled_back)
+    }
+
+    #[getter]
     fn source(&self) -> PyResult<Option<&str>> {
         Ok(self.get()?.source.map(event::WordsSource::as_str))
     }

@@ -6,8 +6,11 @@ mod entry_types;
 mod human;
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
-use super::{Agent, Context};
+use memchr::memmem::Finder;
+
+use super::{Agent, Context, Evidence, Home, SubagentFiles};
 use crate::entry::{Class, Classify, Entry, Fields};
 use crate::event::{
     EntryId, Envelope, Fact, InlineImage, LinkedBy, MetImage, PullRequest, Queue, QueuedWords, Signal, SubagentCall,
@@ -21,6 +24,22 @@ use human::{human_words, is_slash_command};
 
 /// Claude Code.
 pub struct ClaudeCode;
+
+/// `projects/<project>/<id>.jsonl` and nothing deeper; subagents' files are not sessions.
+static HOME: Home = Home {
+    variable: "CLAUDE_CONFIG_DIR",
+    folder: ".claude",
+    sessions: &[("projects", 1..=1)],
+    session_id,
+    // The same session may be copied into several projects.
+    unique_names: false,
+    subagents: SubagentFiles::Beside,
+};
+
+fn session_id(name: &str) -> Option<&str> {
+    let is_other = name.starts_with('.') || name == "journal.jsonl" || name.starts_with("agent-");
+    name.strip_suffix(".zst").unwrap_or(name).strip_suffix(".jsonl").filter(|_| !is_other)
+}
 
 /// Tools that start a subagent: `Task` up to 2.1.39, `Agent` from 2.1.83 on.
 const SUBAGENT_TOOLS: [&str; 2] = ["Task", "Agent"];
@@ -44,6 +63,10 @@ impl Recognize for ClaudeCode {
         let is_turn = matches!(kind, "user" | "assistant");
         self.may_be_record(kind) && (!is_turn || object.get("sessionId").is_some())
     }
+
+    fn record_starts(&self) -> &'static [&'static [u8]] {
+        &[b"{\"parentUuid\"", b"{\"type\""]
+    }
 }
 
 impl Agent for ClaudeCode {
@@ -63,11 +86,22 @@ impl Agent for ClaudeCode {
             sidechain,
             agent_id: context.shared(&entry.text("agentId")),
             place: entry.place,
+            ..Envelope::default()
         }
     }
 
-    fn evidence_marker(&self) -> &'static [u8] {
-        b"agent_progress"
+    fn wants_evidence(&self, of_use: Evidence, rest: &[u8]) -> bool {
+        // Every progress entry that names a subagent holds this.
+        static NAMES_SUBAGENT: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"agent_progress"));
+        of_use.subagents && NAMES_SUBAGENT.find(rest).is_some()
+    }
+
+    fn home(&self) -> &'static Home {
+        &HOME
+    }
+
+    fn claims(&self, record: Value<'_>) -> bool {
+        record.get("type").and_then(Value::text).is_some_and(|kind| self.may_be_record(&kind.text))
     }
 
     fn read(&self, entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) {

@@ -1,14 +1,18 @@
 //! What each agent's records mean: one file per agent, one row in [`AGENTS`].
 
 mod claude_code;
+mod codex;
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::entry::{Classify, Entry};
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{Envelope, InlineImage, MetImage, Signal};
+use crate::event::{Envelope, InlineImage, MetImage, Said, Signal, Thread};
+use crate::json::Value;
 
 pub use claude_code::ClaudeCode;
+pub use codex::Codex;
 
 /// What the reader of an entry may ask of what surrounds it.
 pub trait Context {
@@ -28,16 +32,98 @@ pub trait Agent: Classify + Sync {
     /// The fields that entries share.
     fn envelope(&self, entry: &Entry<'_>, context: &mut dyn Context) -> Envelope;
 
-    /// What every entry of class evidence that tells something contains; it lets one be told from the others
-    /// without being read.
-    fn evidence_marker(&self) -> &'static [u8];
+    /// Whether an entry of class evidence, of which (at least) `rest` is not yet read, tells anything that is of use.
+    fn wants_evidence(&self, of_use: Evidence, rest: &[u8]) -> bool;
 
     /// Gives what the entry says to `say`, in order.
     fn read(&self, entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal));
+
+    /// Where its sessions are.
+    fn home(&self) -> &'static Home;
+
+    /// Whether a record, which may be cut off, is surely this agent's.
+    fn claims(&self, record: Value<'_>) -> bool;
+
+    /// Whether an input that begins like this is one JSON document instead of a record on each line.
+    fn is_document(&self, _beginning: &[u8]) -> bool {
+        false
+    }
+
+    /// The records of a document, where it has any.
+    fn document_records<'v>(&self, _document: Value<'v>) -> Vec<DocumentPart<'v>> {
+        Vec::new()
+    }
+
+    /// Whether the lines with which an input begins say that others follow which were copied from another session.
+    fn copies(&self, _beginning: &[u8]) -> bool {
+        false
+    }
+
+    /// What a record says about the session that it begins, if it does.
+    fn thread(&self, _record: Value<'_>) -> Option<Thread> {
+        None
+    }
+
+    /// What has to be done to the entries of a whole file before they are a story, where their order alone does not
+    /// tell it.
+    fn sieve(&self) -> Option<Box<dyn Sieve>> {
+        None
+    }
+}
+
+/// What evidence is of use just now.
+#[derive(Debug, Clone, Copy)]
+pub struct Evidence {
+    /// Which subagent works for which call.
+    pub subagents: bool,
+    /// Which records are copies of another session's.
+    pub copies: bool,
+}
+
+/// Takes the entries of a file in order and gives on those that tell the story.
+pub trait Sieve: Send {
+    /// Takes the next one.
+    fn take(&mut self, said: Said);
+    /// There are no more: gives what is left to `keep`, in order. How many records were copies of another session's.
+    fn finish(self: Box<Self>, keep: &mut dyn FnMut(Said)) -> u64;
+}
+
+/// A piece of a document.
+pub enum DocumentPart<'v> {
+    /// A record.
+    Record(Value<'v>),
+    /// A list of records.
+    Records(Value<'v>),
+}
+
+/// Where an agent keeps its sessions, and how their files are named.
+pub struct Home {
+    /// The environment variable that says where (several with commas between).
+    pub variable: &'static str,
+    /// The folder in the user's own that it is otherwise.
+    pub folder: &'static str,
+    /// Folders in it that hold sessions, and how many levels of folders these have; what is in an earlier one counts
+    /// before what has the same name in a later one.
+    pub sessions: &'static [(&'static str, RangeInclusive<usize>)],
+    /// The session id in the name of a session's file; `None` for every other file's.
+    pub session_id: fn(&str) -> Option<&str>,
+    /// Whether no two sessions' files have the same name.
+    pub unique_names: bool,
+    /// How subagents' files are found.
+    pub subagents: SubagentFiles,
+}
+
+/// How the files of a session's subagents are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SubagentFiles {
+    /// They lie beside the session's, called `agent-<id>.jsonl`.
+    Beside,
+    /// They are sessions like every other, and name the session that started them.
+    Threads,
 }
 
 /// Every agent, in the order in which they are tried.
-pub static AGENTS: [&dyn Agent; 1] = [&ClaudeCode];
+pub static AGENTS: [&dyn Agent; 2] = [&ClaudeCode, &Codex];
 
 /// The agent called `name`.
 ///

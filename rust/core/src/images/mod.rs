@@ -12,7 +12,7 @@ mod store;
 mod swap;
 
 pub use files::{FileOptions, ImageReport, Progress, extract_files, list_files, restore_files};
-pub use find::inline_images;
+pub use find::{images_in_text, inline_images};
 pub use format::ImageFormat;
 pub use runs::{DEFAULT_CAP, LeftInline};
 pub use store::ImageStore;

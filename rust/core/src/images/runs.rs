@@ -136,13 +136,15 @@ fn is_letter(byte: u8) -> bool {
 /// Whether an image can begin at `start`: at the beginning of a string value, or behind `;base64,`.
 #[must_use]
 pub fn can_begin(window: &[u8], start: usize) -> bool {
-    begins_value(&window[..start]) || window[..start].len() >= MARK.len() && follows_mark(&window[..start])
+    begins_value(&window[..start]) || follows_mark(&window[..start])
 }
 
 const MARK: &[u8] = b";base64,";
 
-fn follows_mark(before: &[u8]) -> bool {
-    before[before.len() - MARK.len()..].eq_ignore_ascii_case(MARK)
+/// Whether `before` ends with the mark that base64 follows in a data URI.
+#[must_use]
+pub fn follows_mark(before: &[u8]) -> bool {
+    before.len().checked_sub(MARK.len()).is_some_and(|at| before[at..].eq_ignore_ascii_case(MARK))
 }
 
 /// Whether `before` ends with the quote that begins a value: one behind a colon, a bracket or a comma.

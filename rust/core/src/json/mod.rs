@@ -10,6 +10,7 @@ mod scan;
 mod string;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 pub use scan::{Broken, MemberPlace, enclosing_object_start, skip_blank, value_end};
 pub use string::{Text, decode};
@@ -139,6 +140,21 @@ impl<'a> Value<'a> {
         Ok(())
     }
 
+    /// The members of an object that may be cut off: the last one's value then goes on to the end.
+    pub fn open_members(self) -> impl Iterator<Item = (&'a [u8], Value<'a>)> {
+        let mut members = Members::open(self.0, 0);
+        std::iter::from_fn(move || {
+            let open = members.as_mut()?;
+            let key = open.key().ok()??;
+            let start = open.at();
+            if let Ok(value) = open.value() {
+                return Some((key, value));
+            }
+            members = None;
+            Some((key, Value(&self.0[start..])))
+        })
+    }
+
     /// The elements of an array; empty for every other value.
     pub fn elements(self) -> impl Iterator<Item = Value<'a>> {
         let mut elements = self.is_array().then_some(Elements { bytes: self.0, at: 1, first: true });
@@ -203,6 +219,16 @@ impl<'a> Members<'a> {
         Ok(Some(place))
     }
 
+    /// Where the next key and its value stand, if that value is an object, without a step: the object is taken to go
+    /// on to the end of the bytes.
+    #[must_use]
+    pub fn upcoming_object(&self) -> Option<MemberPlace> {
+        let mut ahead = Members { bytes: self.bytes, at: self.at, first: self.first };
+        let key = ahead.key_place().ok().flatten()?;
+        let value = ahead.at..self.bytes.len();
+        (self.bytes.get(ahead.at) == Some(&b'{')).then_some(MemberPlace { key, value })
+    }
+
     /// The next key, raw, and its value; `None` at the closing brace.
     ///
     /// # Errors
@@ -218,6 +244,10 @@ impl<'a> Members<'a> {
     /// # Errors
     /// [`Broken`] where no key can be read.
     pub fn key(&mut self) -> Result<Option<&'a [u8]>, Broken> {
+        Ok(self.key_place()?.map(|place| &self.bytes[place]))
+    }
+
+    fn key_place(&mut self) -> Result<Option<Range<usize>>, Broken> {
         let Some(at) = self.start()? else { return Ok(None) };
         if self.bytes.get(at) != Some(&b'"') {
             return Err(Broken);
@@ -228,7 +258,7 @@ impl<'a> Members<'a> {
             return Err(Broken);
         }
         self.at = skip_blank(self.bytes, colon + 1);
-        Ok(Some(&self.bytes[at + 1..end - 1]))
+        Ok(Some(at + 1..end - 1))
     }
 
     /// The value of the key just read.

@@ -17,9 +17,10 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::conversation::{Conversation, Manifest, PROGRAM};
+use crate::conversation::{Conversation, PROGRAM};
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::manifest::Manifest;
 use crate::private;
 
 const EVENTS: &str = "events.json";

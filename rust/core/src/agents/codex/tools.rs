@@ -1,0 +1,201 @@
+//! Tool calls and their results.
+
+use std::borrow::Cow;
+
+use crate::agents::Context;
+use crate::event::{InlineImage, LinkedBy, MetImage, Passed, Signal, SubagentCall, ToolCall, Usage};
+use crate::images::images_in_text;
+use crate::json::{Value, key_is};
+
+use super::body::{Body, string};
+use super::words;
+
+/// Calls that have no name of their own, and the tool that each calls.
+const NAMELESS: [(&str, &str); 4] = [
+    ("local_shell_call", "local_shell"),
+    ("web_search_call", "web_search"),
+    ("tool_search_call", "tool_search"),
+    (GENERATION, "image_generation"),
+];
+const GENERATION: &str = "image_generation_call";
+
+/// The tool that starts a subagent.
+const SPAWN: &str = "spawn_agent";
+
+/// How an encrypted prompt begins.
+const ENCRYPTED: &str = "gAAAAA";
+
+/// Arguments that say what a call is about, the most telling first.
+const TARGETS: [&str; 4] = ["file_path", "path", "url", "filename"];
+
+pub(super) fn is_call(kind: &str) -> bool {
+    matches!(kind, "function_call" | "custom_tool_call") || NAMELESS.iter().any(|(call, _)| *call == kind)
+}
+
+fn called(tool: ToolCall) -> Signal {
+    Signal::Assistant {
+        says: String::new(),
+        thinks: String::new(),
+        tools: vec![tool],
+        message_id: String::new(),
+        lossy: false,
+    }
+}
+
+/// The image that a string of base64 is; an empty string is none.
+fn bare_image(base64: Option<Value<'_>>, context: &mut dyn Context) -> Vec<MetImage> {
+    let base64 = base64.and_then(Value::raw_string).filter(|base64| !base64.is_empty());
+    base64.and_then(|base64| context.keep(InlineImage { base64 })).into_iter().collect()
+}
+
+pub(super) fn read_call(kind: &str, body: &Body<'_, '_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) {
+    let nameless = NAMELESS.iter().find(|(call, _)| *call == kind).map(|(_, tool)| (*tool).to_owned());
+    let plain = body.text("name");
+    let name = nameless.unwrap_or_else(|| joined(&body.text("namespace"), &plain));
+    if name.is_empty() {
+        say(Signal::Passed(Passed::Plain));
+        return;
+    }
+    let id = body.text("call_id");
+    let id = if id.is_empty() { body.text("id") } else { id }.into_owned();
+    let mut call = ToolCall { id: id.clone(), name, ..ToolCall::default() };
+    if kind == "function_call" {
+        // A string of JSON; some writers give the object itself.
+        let arguments = body.get("arguments").unwrap_or(Value::new(b"null"));
+        let spelled_out = arguments.text().map(|text| text.text.into_owned());
+        let arguments = spelled_out.as_ref().map_or(arguments, |text| Value::new(text.trim().as_bytes()));
+        call.target = target(arguments);
+        if plain == SPAWN {
+            call.subagent = Some(asked(arguments));
+        }
+    }
+    say(called(call));
+    if kind == GENERATION {
+        say_images(&id, bare_image(body.get("result"), context), say);
+    }
+}
+
+/// The name by which the model knows a tool in a namespace.
+fn joined(namespace: &str, name: &str) -> String {
+    if namespace.is_empty() || name.is_empty() {
+        return name.to_owned();
+    }
+    format!("{}__{}", namespace.trim_end_matches('_'), name.trim_start_matches('_'))
+}
+
+fn target(arguments: Value<'_>) -> String {
+    let mut best: Option<(usize, Cow<'_, str>)> = None;
+    for (key, value) in arguments.members() {
+        let Some(rank) = TARGETS.iter().position(|name| key_is(key, name)) else { continue };
+        let text = string(Some(value));
+        if best.as_ref().is_none_or(|(found, _)| rank < *found) && !text.is_empty() {
+            best = Some((rank, text));
+        }
+    }
+    best.map(|(_, target)| target.into_owned()).unwrap_or_default()
+}
+
+fn asked(arguments: Value<'_>) -> SubagentCall {
+    let text = |name: &str| string(arguments.get(name)).into_owned();
+    let prompt = text("message");
+    let task = text("task_name");
+    SubagentCall {
+        description: if task.is_empty() { text("nickname") } else { task },
+        prompt: if prompt.starts_with(ENCRYPTED) { String::new() } else { prompt },
+        agent_type: text("agent_type"),
+    }
+}
+
+fn say_images(call: &str, images: Vec<MetImage>, say: &mut dyn FnMut(Signal)) {
+    if !images.is_empty() {
+        say(Signal::ToolResult { call: call.to_owned(), images, agent: None, usage: Usage::default() });
+    }
+}
+
+/// What a tool gave back: images, and which subagent was started.
+pub(super) fn read_output(body: &Body<'_, '_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) {
+    let call = body.text("call_id");
+    let output = body.get("output").unwrap_or(Value::new(b"null"));
+    let mut images = Vec::new();
+    output_images(output, context, &mut images);
+    if let Some(content) = output.is_object().then(|| output.get("content")).flatten() {
+        output_images(content, context, &mut images);
+    }
+    let agent = context.is_subagent_call(&call).then(|| started_agent(output)).flatten();
+    if images.is_empty() && agent.is_none() {
+        say(Signal::Passed(Passed::Plain));
+        return;
+    }
+    let agent = agent.map(|id| (LinkedBy::Result, id));
+    say(Signal::ToolResult { call: call.into_owned(), images, agent, usage: Usage::default() });
+}
+
+fn output_images(output: Value<'_>, context: &mut dyn Context, images: &mut Vec<MetImage>) {
+    if let Some(text) = output.raw_string() {
+        for image in images_in_text(text) {
+            images.extend(context.keep(image));
+        }
+    }
+    content_images(Some(output), context, images);
+}
+
+/// The images among the parts of a content list: data URIs, and those that MCP servers give.
+fn content_images(content: Option<Value<'_>>, context: &mut dyn Context, images: &mut Vec<MetImage>) {
+    for part in content.into_iter().flat_map(Value::elements).filter(|part| part.is_object()) {
+        images.extend(part.get("image_url").and_then(|url| words::keep(url, context)));
+        if string(part.get("type")) == "image" {
+            images.extend(bare_image(part.get("data"), context));
+        }
+    }
+}
+
+/// The subagent that an output names: by its id, or by its path among the session's agents.
+fn started_agent(output: Value<'_>) -> Option<String> {
+    let spelled_out = output.text().map(|text| text.text.into_owned());
+    let output = spelled_out.as_ref().map_or(output, |text| Value::new(text.trim().as_bytes()));
+    let text = |name: &str| Some(string(output.get(name)).into_owned()).filter(|text| !text.is_empty());
+    text("agent_id").or_else(|| text("task_name"))
+}
+
+/// A call of an MCP server's tool that has ended: the call, where no other record tells it, and its images.
+pub(super) fn read_mcp_call(
+    id: &str,
+    server: &str,
+    tool: &str,
+    result: Option<Value<'_>>,
+    context: &mut dyn Context,
+    say: &mut dyn FnMut(Signal),
+) {
+    if tool.is_empty() {
+        say(Signal::Passed(Passed::Plain));
+        return;
+    }
+    say(called(ToolCall { id: id.to_owned(), name: format!("mcp__{server}__{tool}"), ..ToolCall::default() }));
+    let ok = result.and_then(|result| result.get("Ok")).filter(|ok| ok.is_object()).or(result);
+    let mut images = Vec::new();
+    content_images(ok.and_then(|ok| ok.get("content")), context, &mut images);
+    say_images(id, images, say);
+}
+
+/// An image that was generated.
+pub(super) fn read_generated(
+    id: &str,
+    result: Option<Value<'_>>,
+    context: &mut dyn Context,
+    say: &mut dyn FnMut(Signal),
+) {
+    let images = bare_image(result, context);
+    if images.is_empty() {
+        say(Signal::Passed(Passed::Plain));
+    }
+    say_images(id, images, say);
+}
+
+/// A subagent works for a call.
+pub(super) fn say_started(call: &str, agent: &str, say: &mut dyn FnMut(Signal)) {
+    if call.is_empty() || agent.is_empty() {
+        say(Signal::Passed(Passed::Plain));
+    } else {
+        say(Signal::Progress { call: call.to_owned(), agent: agent.to_owned() });
+    }
+}
