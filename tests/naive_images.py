@@ -86,8 +86,13 @@ def stands_where_images_do(transcript: bytes, start: int) -> bool:
 
 
 def decode(characters: bytes, cap: int) -> bytes | str:
-    """The image that a run holds, or why it stays."""
-    if media_type(base64.b64decode(characters[:64])) is None:
+    """The image that the characters of a string stand for, or why they stay."""
+    head = characters[: min(64, len(characters) // 4 * 4)]
+    try:
+        begins = base64.b64decode(head, validate=True)
+    except binascii.Error:
+        return "not_an_image"
+    if base64.b64encode(begins) != head or media_type(begins) is None:
         return "not_an_image"
     if len(characters) > (cap // 3 + 2) * 4:
         return "too_large"

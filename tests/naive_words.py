@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tests import naive_images
 from tests.naive_lines import Json, Record, clean, mapping, publish, string_of, trim
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 # ---------------------------------------------------------------- words
 
@@ -230,22 +229,6 @@ class Event:
 
 # ---------------------------------------------------------------- images
 
-HEIC = (b"heic", b"heix", b"hevc", b"heim", b"heis", b"mif1", b"msf1")
-SIGNATURES: list[tuple[Callable[[bytes], bool], str, str]] = [
-    (lambda data: data.startswith(b"\x89PNG\r\n\x1a\n") and data[12:16] == b"IHDR", "png", "image/png"),
-    (lambda data: data.startswith(b"\xff\xd8\xff"), "jpg", "image/jpeg"),
-    (lambda data: data.startswith((b"GIF87a", b"GIF89a")), "gif", "image/gif"),
-    (lambda data: data[:4] == b"RIFF" and data[8:12] == b"WEBP", "webp", "image/webp"),
-    # Two letters prove little: the reserved bytes are zero and the pixels lie behind the headers.
-    (
-        lambda data: data[:2] == b"BM" and len(data) > 26 and data[6:10] == bytes(4) and data[10] >= 26,
-        "bmp",
-        "image/bmp",
-    ),
-    (lambda data: data[4:8] == b"ftyp" and data[8:12] in (b"avif", b"avis"), "avif", "image/avif"),
-    (lambda data: data[4:8] == b"ftyp" and data[8:12] in HEIC, "heic", "image/heic"),
-]
-
 
 def is_image(value: object) -> bool:
     """Whether the value is an image block that holds its bytes as base64."""
@@ -274,12 +257,11 @@ def images_within(value: object) -> list[Json]:
 
 def picture_of(block: Json) -> Picture | str:
     """The image of a block, or the reason why there is none."""
-    try:
-        data = base64.b64decode(block["source"]["data"].encode(), validate=True)
-    except (binascii.Error, ValueError):
-        return "invalid_base64"
-    known = ((data, ext, media) for matches, ext, media in SIGNATURES if matches(data))
-    return next(known, "not_an_image")
+    found = naive_images.decode(block["source"]["data"].encode(errors="replace"), naive_images.CAP)
+    if isinstance(found, str):
+        return found
+    media_type = naive_images.media_type(found) or ""
+    return found, naive_images.EXTENSIONS[media_type], media_type
 
 
 def name_pictures(events: Iterable[Event], owner: str, filenames: dict[bytes, str]) -> None:

@@ -124,8 +124,9 @@ def _unreadable(manifest: dict[str, Any]) -> list[str]:
 
 def _images(manifest: dict[str, Any]) -> list[str]:
     reasons = {
-        "invalid_base64": "its base64 is damaged",
+        "not_canonical": "its base64 is damaged",
         "not_an_image": "its bytes are no image of a known kind",
+        "too_large": "it has more than 64 MiB",
         "no_event": "no event is there to attach it to",
     }
     return [

@@ -258,10 +258,12 @@ pub struct InlineImage<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NotExtracted {
-    /// Its characters are no standard base64.
-    InvalidBase64,
+    /// Encoding its bytes again would give other characters: they are damaged, or unusual.
+    NotCanonical,
     /// Its bytes are no image of a known format.
     NotAnImage,
+    /// It is past the cap.
+    TooLarge,
     /// There is no event that it could belong to.
     NoEvent,
 }

@@ -7,6 +7,7 @@ pub const AGENTS_WITH_IMAGES: [&str; 7] =
 mod files;
 mod find;
 mod format;
+mod recent;
 mod runs;
 mod store;
 mod swap;

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-use base64_simd::STANDARD;
 use sha2::{Digest, Sha256};
 use tempfile::SpooledTempFile;
 
 use super::format::ImageFormat;
+use super::recent::Recent;
+use super::runs::{DEFAULT_CAP, LeftInline, image_of};
 use crate::event::{ImageId, InlineImage, MetImage, NotExtracted};
 use crate::json;
 
@@ -25,30 +26,51 @@ struct Stored {
 pub struct ImageStore {
     images: Vec<Stored>,
     by_hash: HashMap<[u8; 32], ImageId>,
+    recent: Recent<ImageId>,
     spool: SpooledTempFile,
     length: u64,
 }
 
 impl Default for ImageStore {
     fn default() -> Self {
-        Self { images: Vec::new(), by_hash: HashMap::new(), spool: SpooledTempFile::new(SPOOL_LIMIT), length: 0 }
+        Self {
+            images: Vec::new(),
+            by_hash: HashMap::new(),
+            recent: Recent::default(),
+            spool: SpooledTempFile::new(SPOOL_LIMIT),
+            length: 0,
+        }
+    }
+}
+
+impl From<LeftInline> for NotExtracted {
+    fn from(reason: LeftInline) -> Self {
+        match reason {
+            LeftInline::NotCanonical => Self::NotCanonical,
+            LeftInline::NotAnImage => Self::NotAnImage,
+            LeftInline::TooLarge => Self::TooLarge,
+        }
     }
 }
 
 impl ImageStore {
-    /// Decodes `image` and keeps it, unless the same bytes are kept already.
+    /// Decodes `image` and keeps it, unless the same bytes are kept already. The image codec judges what is one.
     ///
     /// # Errors
     /// The outer one when the temporary file cannot be written, the inner one when it is no image.
     pub fn add(&mut self, image: InlineImage<'_>) -> io::Result<MetImage> {
+        if let Some(&known) = self.recent.get(&[], image.base64) {
+            return Ok(Ok(known));
+        }
         // Some writers escape the slashes (`\/`); JSON says that is the same string.
         let characters = json::decode(image.base64).text;
-        let Ok(bytes) = STANDARD.decode_to_vec(characters.as_bytes()) else {
-            return Ok(Err(NotExtracted::InvalidBase64));
+        let (bytes, format) = match image_of(characters.as_bytes(), DEFAULT_CAP) {
+            Ok(image) => image,
+            Err(reason) => return Ok(Err(reason.into())),
         };
-        let Some(format) = ImageFormat::of(&bytes) else { return Ok(Err(NotExtracted::NotAnImage)) };
         let hash: [u8; 32] = Sha256::digest(&bytes).into();
         if let Some(&known) = self.by_hash.get(&hash) {
+            self.recent.remember_copy(image.base64, known);
             return Ok(Ok(known));
         }
         self.spool.seek(SeekFrom::Start(self.length))?;
@@ -57,6 +79,7 @@ impl ImageStore {
         self.images.push(Stored { format, start: self.length, length: bytes.len() as u64 });
         self.length += bytes.len() as u64;
         self.by_hash.insert(hash, id);
+        self.recent.remember_copy(image.base64, id);
         Ok(Ok(id))
     }
 
@@ -80,20 +103,42 @@ impl ImageStore {
 
 #[cfg(test)]
 mod tests {
+    use base64_simd::STANDARD;
+
     use super::*;
 
     #[test]
     fn the_same_image_is_kept_once_and_comes_back() {
         let mut store = ImageStore::default();
         let gif = |tail: &str| STANDARD.encode_to_string(format!("GIF89a{tail}"));
-        let (one, two) = (gif("one"), gif("two!"));
+        let (one, two) = (gif("one"), gif(&"two?".repeat(40)));
+        assert!(two.contains('/'));
         let mut add = |text: &str| store.add(InlineImage { base64: text.as_bytes() }).expect("a spool");
-        let ids = [add(&one), add(&two), add(&one), add(&two.replace('/', "\\/"))];
-        assert_eq!(ids, [Ok(ImageId(0)), Ok(ImageId(1)), Ok(ImageId(0)), Ok(ImageId(1))]);
-        assert_eq!(add("!!"), Err(NotExtracted::InvalidBase64));
-        assert_eq!(add("aGVsbG8="), Err(NotExtracted::NotAnImage));
+        let escaped = two.replace('/', "\\/");
+        let ids = [add(&one), add(&two), add(&one), add(&escaped), add(&two), add(&escaped)];
+        assert_eq!(ids.map(|met| met.map(|id| id.0)), [Ok(0), Ok(1), Ok(0), Ok(1), Ok(1), Ok(1)]);
         let mut out = Vec::new();
         store.copy_to(ImageId(1), &mut out).expect("a spool");
-        assert_eq!(out, b"GIF89atwo!");
+        assert_eq!(out, format!("GIF89a{}", "two?".repeat(40)).into_bytes());
+    }
+
+    #[test]
+    fn what_the_codec_leaves_inline_is_not_kept() {
+        let mut store = ImageStore::default();
+        let gif = STANDARD.encode_to_string(format!("GIF89a{}12", ", and one more".repeat(10)));
+        for (text, reason) in [
+            ("!!", NotExtracted::NotAnImage),
+            ("", NotExtracted::NotAnImage),
+            ("aGVsbG8=", NotExtracted::NotAnImage),
+            (&format!("{}!!", &gif[..80]), NotExtracted::NotCanonical),
+            (gif.trim_end_matches('='), NotExtracted::NotCanonical),
+            (&gif.replace("Mg==", "Mh=="), NotExtracted::NotCanonical),
+            (&format!("{gif}\\n"), NotExtracted::NotCanonical),
+            (&STANDARD.encode_to_string([b"GIF89a", &[0; DEFAULT_CAP][..]].concat()), NotExtracted::TooLarge),
+        ] {
+            let met = store.add(InlineImage { base64: text.as_bytes() }).expect("a spool");
+            assert_eq!(met, Err(reason), "{}", &text[..text.len().min(40)]);
+        }
+        assert!(gif.ends_with("Mg=="));
     }
 }
