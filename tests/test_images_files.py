@@ -107,7 +107,7 @@ def test_a_file_without_any_line_end_is_handled_whole(place: Place) -> None:
 
 
 LARGE = image("png", 1_500_000)
-"""Fifty of it take long enough for progress to be told."""
+"""Fifty of it are read in many pieces."""
 
 
 def test_a_file_that_grows_is_taken_as_it_was_at_the_start(place: Place) -> None:

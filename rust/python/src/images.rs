@@ -1,13 +1,13 @@
 //! The image codec: `codec_for`, `ImageCodec`, `Asset`, `externalize`, `restore`, `list_images`, `ImageReport`.
 #![expect(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
@@ -15,8 +15,9 @@ use retell_core::images::{self, FileOptions, PlaceholderForm};
 use retell_core::{Error, ErrorKind};
 
 use crate::error::{MissingAssetWarning, to_python};
+use crate::fresh;
 
-/// How often the progress callback is called.
+/// How often the progress callback is called, once it was for the first time.
 const PROGRESS_EVERY: Duration = Duration::from_millis(50);
 
 /// The codec for an agent's transcripts, or None for agents that do not inline images.
@@ -47,22 +48,21 @@ impl ImageCodec {
         transcript: PyBackedBytes,
         max_image_bytes: usize,
     ) -> PyResult<(Bound<'py, PyBytes>, Vec<Asset>)> {
-        let (slim, assets) = py.detach(|| -> io::Result<_> {
-            let (mut slim, mut assets, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
-            images::extract(&mut &transcript[..], &mut slim, max_image_bytes, &mut |asset| {
-                if seen.insert(asset.name.clone()) {
-                    assets.push(asset);
-                }
-                Ok(())
+        let lifted = py.detach(|| images::lift(&transcript, max_image_bytes));
+        if !lifted.is_changed() {
+            drop(lifted);
+            return Ok((transcript.into_pyobject(py)?.cast_into()?, Vec::new()));
+        }
+        let slim = fresh::bytes(py, lifted.length(), |out| lifted.write_to(out))?;
+        let asset = |(place, (name, media_type, length)): (usize, (&str, &str, usize))| {
+            let data = PyBytes::new_with(py, length, |out| {
+                let decoded = lifted.write_image(place, out);
+                decoded.then_some(()).ok_or_else(|| PyRuntimeError::new_err("an image changed while it was lifted"))
             })?;
-            Ok((slim, assets))
-        })?;
-        let assets = assets.into_iter().map(|images::Asset { name, media_type, data }| Asset {
-            name,
-            media_type: media_type.to_owned(),
-            data: PyBytes::new(py, &data).unbind(),
-        });
-        Ok((PyBytes::new(py, &slim), assets.collect()))
+            Ok(Asset { name: name.to_owned(), media_type: media_type.to_owned(), data: data.unbind() })
+        };
+        let assets = lifted.images().enumerate().map(asset).collect::<PyResult<_>>()?;
+        Ok((slim, assets))
     }
 
     /// Gives the transcript with its images put back. `lookup` is called with an asset's name, or is a mapping.
@@ -76,16 +76,15 @@ impl ImageCodec {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let form = form_of(format)?;
         let call = if lookup.is_callable() { lookup.clone() } else { lookup.getattr("get")? };
-        let mut full = Vec::with_capacity(transcript.len());
-        let mut look = |name: &str| -> io::Result<Option<Vec<u8>>> {
+        let mut look = |name: &str| -> io::Result<Option<PyBackedBytes>> {
             let found = call.call1((name,)).map_err(io::Error::other)?;
             if found.is_none() {
                 return Ok(None);
             }
-            let bytes: PyBackedBytes = found.extract().map_err(|error| io::Error::other(PyErr::from(error)))?;
-            Ok(Some(bytes.to_vec()))
+            found.extract().map(Some).map_err(|error| io::Error::other(PyErr::from(error)))
         };
-        let restored = images::restore(&mut &transcript[..], &mut full, form, &mut look)?;
+        let refilled = images::refill(&transcript, form, &mut look)?;
+        let restored = refilled.restored();
         if !restored.missing.is_empty() {
             let (count, names) = (restored.missing.len(), restored.missing.join(", "));
             let message = if count == 1 {
@@ -96,7 +95,7 @@ impl ImageCodec {
             let message = std::ffi::CString::new(message)?;
             PyErr::warn(py, &py.get_type::<MissingAssetWarning>(), &message, 1)?;
         }
-        Ok(PyBytes::new(py, &full))
+        fresh::bytes(py, refilled.length(), |out| refilled.write_to(out))
     }
 
     /// Tells whether the transcript holds whole placeholders.
@@ -232,12 +231,12 @@ fn watched(
     work: impl FnOnce(images::Progress<'_>) -> Result<images::ImageReport, Error> + Send,
 ) -> PyResult<ImageReport> {
     let raised = Mutex::new(None);
-    let last = Mutex::new(Instant::now());
+    let last = Mutex::new(None::<Instant>);
     let told = |done: u64, total: u64| {
         let due = last.lock().is_ok_and(|mut last| {
-            let due = last.elapsed() >= PROGRESS_EVERY;
+            let due = last.is_none_or(|last| last.elapsed() >= PROGRESS_EVERY);
             if due {
-                *last = Instant::now();
+                *last = Some(Instant::now());
             }
             due
         });

@@ -4,6 +4,7 @@
 mod conversation;
 mod discover;
 mod error;
+mod fresh;
 mod images;
 mod parse;
 mod reader;

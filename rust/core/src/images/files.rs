@@ -18,8 +18,10 @@ use std::time::{Duration, SystemTime};
 
 use tempfile::NamedTempFile;
 
+use super::extract::{Asset, Extracted, extract};
+use super::placeholder::{PlaceholderForm, matches_name};
+use super::restore::restore;
 use super::runs::{DEFAULT_CAP, LeftInline};
-use super::swap::{Asset, Extracted, PlaceholderForm, extract, matches_name, restore};
 use crate::error::{Error, ErrorKind, Result};
 use crate::{parallel, private};
 
@@ -352,8 +354,8 @@ fn extract_one(job: &Job, store: &Store, options: &FileOptions, told: &dyn Fn(u6
     let size = before.len();
     let whole_lines = last_line_end(&mut file, size).map_err(at_file)?;
     let mut names = BTreeSet::new();
-    let mut keep = |asset: Asset| {
-        if names.insert(asset.name.clone()) { store.put(&asset) } else { Ok(()) }
+    let mut keep = |asset: Asset<'_>| {
+        if names.insert(asset.name.to_owned()) { store.put(&asset) } else { Ok(()) }
     };
     let mut target = Target::new(job, options)?;
     let mut input = Told { reader: (&mut file).take(whole_lines), told };
@@ -529,14 +531,14 @@ impl Store {
         Ok(Self { folder: folder.to_owned(), writes })
     }
 
-    fn put(&self, asset: &Asset) -> io::Result<()> {
-        let path = self.folder.join(&asset.name);
+    fn put(&self, asset: &Asset<'_>) -> io::Result<()> {
+        let path = self.folder.join(asset.name);
         let same_length = || fs::metadata(&path).is_ok_and(|metadata| metadata.len() == asset.data.len() as u64);
         if !self.writes || same_length() && fs::read(&path).is_ok_and(|there| there == asset.data) {
             return Ok(());
         }
         let mut file = tempfile::Builder::new().prefix(".retell-").suffix(".partial").tempfile_in(&self.folder)?;
-        file.write_all(&asset.data)?;
+        file.write_all(asset.data)?;
         file.as_file().sync_data()?;
         file.persist(&path).map_err(|error| error.error)?;
         Ok(())

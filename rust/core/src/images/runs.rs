@@ -10,7 +10,7 @@
 //! those of the whole input's offsets, the result does not depend on how the input was cut into blocks. The JSON
 //! around a run is never parsed: what is swapped out is put back byte for byte, whatever surrounds it.
 
-use base64_simd::STANDARD;
+use base64_simd::{STANDARD, STANDARD_NO_PAD};
 
 use super::format::ImageFormat;
 
@@ -23,6 +23,9 @@ pub const DEFAULT_CAP: usize = 64 << 20;
 /// Distance of the places that are looked at, and how much of each is.
 const STRIDE: usize = 64;
 const SAMPLE: usize = 48;
+
+/// How much of a run is checked at a time: whole groups of characters, so that all that it proves is letters.
+const BLOCK: usize = 4096;
 
 /// White space that may stand between a colon and a quote.
 const MOST_BLANKS: usize = 16;
@@ -116,6 +119,12 @@ pub fn next_run(window: &[u8], from: usize, offset: u64) -> Option<Run> {
 #[must_use]
 pub fn end_of_letters(window: &[u8], from: usize) -> usize {
     let mut at = from;
+    while let Some(block) = window.get(at..at + BLOCK) {
+        if STANDARD_NO_PAD.check(block).is_err() {
+            break;
+        }
+        at += BLOCK;
+    }
     // In pieces, so that the compiler can look at the bytes of one side by side.
     while let Some(piece) = window.get(at..at + 32) {
         if !piece.iter().fold(true, |all, &byte| all & is_letter(byte)) {
@@ -173,6 +182,16 @@ pub fn looks_like_image(characters: &[u8]) -> bool {
 /// # Errors
 /// Why it has to stay where it is.
 pub fn image_of(characters: &[u8], cap: usize) -> Result<(Vec<u8>, ImageFormat), LeftInline> {
+    let mut bytes = Vec::new();
+    let format = decode_image(characters, cap, &mut bytes)?;
+    Ok((bytes, format))
+}
+
+/// The same, with the bytes put into `bytes` instead of what was there.
+///
+/// # Errors
+/// Why it has to stay where it is.
+pub fn decode_image(characters: &[u8], cap: usize, bytes: &mut Vec<u8>) -> Result<ImageFormat, LeftInline> {
     if !looks_like_image(characters) {
         return Err(LeftInline::NotAnImage);
     }
@@ -183,7 +202,8 @@ pub fn image_of(characters: &[u8], cap: usize) -> Result<(Vec<u8>, ImageFormat),
     if !characters.len().is_multiple_of(4) {
         return Err(LeftInline::NotCanonical);
     }
-    let bytes = STANDARD.decode_to_vec(characters).map_err(|_| LeftInline::NotCanonical)?;
+    bytes.clear();
+    STANDARD.decode_append(characters, bytes).map_err(|_| LeftInline::NotCanonical)?;
     if bytes.len() > cap {
         return Err(LeftInline::TooLarge);
     }
@@ -192,8 +212,7 @@ pub fn image_of(characters: &[u8], cap: usize) -> Result<(Vec<u8>, ImageFormat),
     if STANDARD.encode_to_string(&bytes[last * 3..]).as_bytes() != &characters[last * 4..] {
         return Err(LeftInline::NotCanonical);
     }
-    let format = ImageFormat::of(&bytes).ok_or(LeftInline::NotAnImage)?;
-    Ok((bytes, format))
+    ImageFormat::of(bytes).ok_or(LeftInline::NotAnImage)
 }
 
 #[cfg(test)]

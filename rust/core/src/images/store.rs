@@ -125,6 +125,7 @@ mod tests {
     #[test]
     fn what_the_codec_leaves_inline_is_not_kept() {
         let mut store = ImageStore::default();
+        let large = STANDARD.encode_to_string([b"GIF89a".to_vec(), vec![0; DEFAULT_CAP]].concat());
         let gif = STANDARD.encode_to_string(format!("GIF89a{}12", ", and one more".repeat(10)));
         for (text, reason) in [
             ("!!", NotExtracted::NotAnImage),
@@ -134,7 +135,7 @@ mod tests {
             (gif.trim_end_matches('='), NotExtracted::NotCanonical),
             (&gif.replace("Mg==", "Mh=="), NotExtracted::NotCanonical),
             (&format!("{gif}\\n"), NotExtracted::NotCanonical),
-            (&STANDARD.encode_to_string([b"GIF89a", &[0; DEFAULT_CAP][..]].concat()), NotExtracted::TooLarge),
+            (&large, NotExtracted::TooLarge),
         ] {
             let met = store.add(InlineImage { base64: text.as_bytes() }).expect("a spool");
             assert_eq!(met, Err(reason), "{}", &text[..text.len().min(40)]);
