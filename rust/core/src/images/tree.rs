@@ -1,0 +1,172 @@
+//! The files of a call: one, or those below a folder, where each goes, and what must not lie within what.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use super::beside::refuse_unsafe;
+use super::files::{FileOptions, Progress};
+use super::report::ImageReport;
+use crate::error::{Error, ErrorKind, Result};
+use crate::{parallel, private};
+
+/// One file to handle.
+pub struct Job {
+    pub from: PathBuf,
+    pub to: Option<PathBuf>,
+    pub size: u64,
+}
+
+/// What is done with each.
+pub type Work<'w> = &'w (dyn Fn(&Job, &dyn Fn(u64) -> bool) -> Result<ImageReport> + Sync);
+
+/// The places of a call.
+pub struct Places<'p> {
+    pub path: &'p Path,
+    pub out: Option<&'p Path>,
+    pub assets: &'p Path,
+}
+
+/// Does `work` with each file.
+pub fn each_file(
+    places: &Places<'_>,
+    options: &FileOptions,
+    progress: Progress<'_>,
+    work: Work<'_>,
+) -> Result<ImageReport> {
+    let path = places.path;
+    let mut found = Found { assets: Some(canonical(places.assets)), ..Found::default() };
+    found.add(path, if options.in_place { Some(path) } else { places.out })?;
+    if options.in_place && !options.dry_run {
+        found.jobs.iter().try_for_each(|job| refuse_unsafe(&job.from))?;
+    }
+    let folders = std::mem::take(&mut found.folders);
+    let report = run(found, progress, work)?;
+    if !options.in_place && !options.dry_run {
+        // Those with files in them are there by now; the others are missed as well.
+        folders.iter().try_for_each(|folder| private::folder(folder).map_err(|error| Error::os(error, folder)))?;
+    }
+    Ok(report)
+}
+
+/// Handles what was found, side by side.
+pub fn run(found: Found, progress: Progress<'_>, work: Work<'_>) -> Result<ImageReport> {
+    let Found { jobs, skipped, .. } = found;
+    let mut report = ImageReport { skipped, ..ImageReport::default() };
+    let (total, done, stop) = (jobs.iter().map(|job| job.size).sum::<u64>(), AtomicU64::new(0), AtomicBool::new(false));
+    let results = parallel::map(&jobs, |job| {
+        let told = |more: u64| {
+            let done = done.fetch_add(more, Ordering::Relaxed) + more;
+            if !progress(done.min(total), total) {
+                stop.store(true, Ordering::Relaxed);
+            }
+            !stop.load(Ordering::Relaxed)
+        };
+        if stop.load(Ordering::Relaxed) {
+            return Err(Error::new(ErrorKind::Stopped, "stopped"));
+        }
+        let result = work(job, &told);
+        if result.is_err() {
+            stop.store(true, Ordering::Relaxed);
+        }
+        result
+    });
+    // The first real failure tells more than that the others were stopped because of it.
+    let mut stopped = None;
+    for result in results {
+        match result {
+            Ok(one) => report.add(one),
+            Err(error) if error.kind() == ErrorKind::Stopped => stopped = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    stopped.map_or(Ok(report), Err)
+}
+
+/// Refuses places of which one would be written over, or read again, with another.
+pub fn refuse_overlap(places: &Places<'_>) -> Result<()> {
+    let Places { path, out, assets } = *places;
+    let (whole, is_folder) = (canonical(path), path.is_dir());
+    let refuse = |which: &Path, what: &str, hint: &str| {
+        let message = format!("{} {what} {}", which.display(), path.display());
+        Err(Error::new(ErrorKind::Refused, message).with_hint(hint))
+    };
+    if is_folder && canonical(assets) == whole {
+        return refuse(assets, "is to hold the images, and is the same as", "name another folder with --assets");
+    }
+    let Some(out) = out else { return Ok(()) };
+    let whole_out = canonical(out);
+    if whole == whole_out {
+        let hint = "name another place, or say in_place (--in-place) to replace the original";
+        return refuse(out, "is the same as", hint);
+    }
+    if whole_out.starts_with(&whole) {
+        return refuse(out, "lies inside", "name a folder outside it");
+    }
+    if is_folder && whole.starts_with(&whole_out) {
+        return refuse(out, "holds", "name a folder of its own for what is written");
+    }
+    if !is_folder && out.is_dir() {
+        return refuse(out, "is a folder, and is to be written from the file", "name a file");
+    }
+    Ok(())
+}
+
+/// Where `path` leads to, as far as it exists.
+fn canonical(path: &Path) -> PathBuf {
+    if let Ok(whole) = fs::canonicalize(path) {
+        return whole;
+    }
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    match (absolute.parent(), absolute.file_name()) {
+        (Some(parent), Some(name)) => canonical(parent).join(name),
+        _ => absolute,
+    }
+}
+
+/// What is to be done.
+#[derive(Default)]
+pub struct Found {
+    jobs: Vec<Job>,
+    /// The folders of the tree that is written.
+    folders: Vec<PathBuf>,
+    skipped: Vec<PathBuf>,
+    /// The folder of the assets: it is no part of the tree, wherever it lies.
+    assets: Option<PathBuf>,
+}
+
+impl Found {
+    /// The file `path`, or what is below it.
+    pub fn add(&mut self, path: &Path, to: Option<&Path>) -> Result<()> {
+        let metadata = fs::metadata(path).map_err(|error| Error::os(error, path))?;
+        if metadata.is_dir() {
+            return self.add_below(path, to);
+        }
+        self.jobs.push(Job { from: path.to_owned(), to: to.map(Path::to_owned), size: metadata.len() });
+        Ok(())
+    }
+
+    fn add_below(&mut self, folder: &Path, out: Option<&Path>) -> Result<()> {
+        let at_folder = |error| Error::os(error, folder);
+        let entries = fs::read_dir(folder).map_err(at_folder)?;
+        let mut entries: Vec<_> = entries.collect::<io::Result<_>>().map_err(at_folder)?;
+        entries.sort_by_key(fs::DirEntry::file_name);
+        self.folders.extend(out.map(Path::to_owned));
+        for entry in entries {
+            let (from, to) = (entry.path(), out.map(|out| out.join(entry.file_name())));
+            let kind = entry.file_type().map_err(|error| Error::os(error, &from))?;
+            if kind.is_dir() && self.assets.as_ref().is_some_and(|assets| canonical(&from) == *assets) {
+                self.skipped.push(from);
+            } else if kind.is_dir() {
+                self.add_below(&from, to.as_deref())?;
+            } else if kind.is_file() {
+                let size = entry.metadata().map_err(|error| Error::os(error, &from))?.len();
+                self.jobs.push(Job { from, to, size });
+            } else {
+                self.skipped.push(from);
+            }
+        }
+        Ok(())
+    }
+}
