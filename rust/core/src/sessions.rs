@@ -89,6 +89,15 @@ pub fn session_files_below(root: &Path) -> Vec<SessionFile> {
     newest_first(files)
 }
 
+/// The session files of `agent` that lie in `folder` itself.
+#[must_use]
+pub fn session_files_in(folder: &Path, agent: &'static dyn Agent) -> Vec<SessionFile> {
+    let mut files = Vec::new();
+    collect(folder, Some(agent), &(0..=0), &mut files);
+    without_second_forms(&mut files, 0, false);
+    files
+}
+
 fn newest_first(mut files: Vec<SessionFile>) -> Vec<SessionFile> {
     files.sort_by(|one, other| other.modified.cmp(&one.modified).then_with(|| one.path.cmp(&other.path)));
     files

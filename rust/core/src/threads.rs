@@ -11,7 +11,7 @@ use crate::input::{Input, Source};
 use crate::json::Value;
 use crate::lines::LineReader;
 use crate::parallel;
-use crate::sessions::{Home, session_files, session_files_below};
+use crate::sessions::{Home, session_files, session_files_in};
 use crate::subagents::{Found, Subagent, UnreadableFile, is_gone};
 use crate::transcript::{Reading, Transcript};
 
@@ -61,11 +61,10 @@ fn candidates(path: &Path, agent: &'static dyn Agent) -> Vec<(PathBuf, String)> 
     let home = path.ancestors().skip(1).find(is_sessions).and_then(Path::parent);
     let files = match (home, path.parent()) {
         (Some(home), _) => session_files(&[Home { agent, path: home.to_owned() }]),
-        (None, Some(folder)) => session_files_below(folder),
+        (None, Some(folder)) => session_files_in(folder, agent),
         (None, None) => Vec::new(),
     };
-    let beside = |other: &Path| home.is_some() || other.parent() == path.parent();
-    let others = files.into_iter().map(|file| file.path).filter(|other| *other != path && beside(other));
+    let others = files.into_iter().map(|file| file.path).filter(|other| *other != path);
     let mut candidates: Vec<_> = others
         .map(|other| {
             let root = other.ancestors().skip(1).find(is_sessions).or(other.parent()).unwrap_or(&other);

@@ -116,8 +116,6 @@ fn words_of(signal: &Signal) -> Option<Words> {
 /// Words that were kept, and the recordings they were met in.
 struct Kept {
     words: Words,
-    /// Without white space: the kinds of record join their pieces differently.
-    text: String,
     recordings: Vec<Recording>,
     /// Where they stand in the story.
     at: usize,
@@ -188,16 +186,11 @@ impl Twins {
             }
             return words.interrupted.then_some(Signal::Interrupted);
         }
-        let text = match &signal {
-            Signal::User { words, .. } => squeezed(&words.says),
-            Signal::Assistant { says, thinks, .. } => squeezed(if says.is_empty() { thinks } else { says }),
-            _ => String::new(),
-        };
         let last = if words == Words::Thinking { &mut self.last_thought } else { &mut self.last_said };
         if let Some(last) = last
             && last.words == words
-            && last.text == text
             && !last.recordings.contains(&recording)
+            && self.story[last.at].signals.iter().any(|told| is_same(told, &signal))
         {
             last.recordings.push(recording);
             if let Signal::User { images, words, .. } = signal {
@@ -213,7 +206,7 @@ impl Twins {
         }
         if makes_event(&signal) {
             let at = self.event();
-            let kept = Some(Kept { words, text, recordings: vec![recording], at });
+            let kept = Some(Kept { words, recordings: vec![recording], at });
             *(if words == Words::Thinking { &mut self.last_thought } else { &mut self.last_said }) = kept;
         }
         Some(signal)
@@ -282,6 +275,23 @@ fn makes_event(signal: &Signal) -> bool {
     }
 }
 
-fn squeezed(text: &str) -> String {
-    text.split_whitespace().collect()
+/// The text of words.
+fn text_of(signal: &Signal) -> &str {
+    match signal {
+        Signal::User { words, .. } => &words.says,
+        Signal::Assistant { says, thinks, .. } => {
+            if says.is_empty() {
+                thinks
+            } else {
+                says
+            }
+        }
+        _ => "",
+    }
+}
+
+/// Whether two signals are the same words but for white space: the kinds of record join their pieces differently.
+fn is_same(one: &Signal, other: &Signal) -> bool {
+    let letters = |signal| str::chars(text_of(signal)).filter(|letter| !letter.is_whitespace());
+    words_of(one).is_some() && letters(one).eq(letters(other))
 }
