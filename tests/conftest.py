@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.image_folders import Place
 
 # A drawn session is large for Hypothesis, and the twin is slow on purpose.
 SLOW_ON_PURPOSE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
@@ -25,3 +26,9 @@ def samples() -> list[Path]:
     if not paths:
         pytest.skip("no sample transcripts beside this checkout")
     return paths
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """A folder to take images out of, and to put them back into."""
+    return Place(tmp_path)

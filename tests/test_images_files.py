@@ -26,12 +26,6 @@ from tests.strategies_images import OTHER_BYTES, encode, image, not_canonical, t
 
 import retell_fast
 
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
-
-
 # ---------------------------------------------------------------- one file
 
 

@@ -16,6 +16,7 @@ from tests import naive_images
 from tests.image_folders import (
     LONG_AGO,
     NOT_ON_WINDOWS,
+    SHARED,
     Place,
     below,
     expected_assets,
@@ -26,12 +27,6 @@ from tests.image_folders import (
 from tests.strategies_images import image
 
 import retell_fast
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
-
 
 # ---------------------------------------------------------------- folders
 
@@ -242,3 +237,84 @@ def test_a_kill_at_any_moment_leaves_the_original_or_the_whole_result(
             retell_fast.restore(place.full, place.back, place.store)
             assert place.back.read_bytes() == transcript
         place.store.mkdir(exist_ok=True)
+
+
+# ---------------------------------------------------------------- places that overlap
+
+
+@pytest.mark.parametrize(
+    ("path", "out", "assets", "says"),
+    [
+        ("tree", "tree", "store", "is the same as"),
+        ("tree", "tree/slim", "store", "lies inside"),
+        ("tree/project-0", "tree", "store", "holds"),
+        ("tree/project-0", ".", "store", "holds"),
+        ("tree", "slim", "tree", "is to hold the images"),
+        ("tree", "slim", "tree/../tree", "is to hold the images"),
+        ("tree/project-0/notes.txt", "tree", "store", "is a folder"),
+        ("tree/project-0/notes.txt", "tree/project-0/notes.txt", "store", "is the same as"),
+    ],
+)
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_places_that_overlap_are_refused(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+    out: str,
+    assets: str,
+    says: str,
+    dry_run: bool,  # noqa: FBT001
+) -> None:
+    tree = sessions(tmp_path / "tree", 5)
+    monkeypatch.chdir(tmp_path)
+    for work in (retell_fast.externalize, retell_fast.restore):
+        with pytest.raises(retell_fast.RetellError, match=says) as refused:
+            work(path, out, assets, dry_run=dry_run)
+        assert refused.value.hint
+    assert below(tmp_path / "tree") == tree
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["tree"]
+
+
+def test_in_place_with_the_assets_among_the_files_is_refused(tmp_path: Path) -> None:
+    tree = sessions(tmp_path / "tree", 5)
+    with pytest.raises(retell_fast.RetellError, match="is to hold the images"):
+        retell_fast.externalize(tmp_path / "tree", None, tmp_path / "tree", in_place=True)
+    assert below(tmp_path / "tree") == tree
+
+
+def test_a_folder_of_assets_inside_the_tree_is_passed_over(tmp_path: Path) -> None:
+    full, slim = tmp_path / "full", tmp_path / "slim"
+    tree = sessions(full, 20)
+    for _ in range(2):
+        report = retell_fast.externalize(full, slim, slim / "assets")
+        assert report.skipped == []
+    report = retell_fast.restore(slim, tmp_path / "back", slim / "assets")
+    assert report.skipped == [str(slim / "assets")]
+    assert below(tmp_path / "back") == tree
+
+
+def test_in_place_with_a_folder_of_assets_inside_goes_out_and_back(tmp_path: Path) -> None:
+    full, store = tmp_path / "full", tmp_path / "full" / "assets"
+    tree = sessions(full, 20)
+    retell_fast.externalize(full, None, store, in_place=True)
+    assets = below(store)
+    assert assets == expected_assets(tree)
+    retell_fast.restore(full, None, store, in_place=True)
+    assert below(store) == assets
+    shutil.rmtree(store)
+    assert below(full) == tree
+
+
+@NOT_ON_WINDOWS
+def test_an_asset_that_is_altered_while_a_folder_is_restored_is_not_taken(place: Place) -> None:
+    """One that was verified is verified again when its file is another."""
+    place.write(line(SHARED[0], SHARED[1], SHARED[0]) * 50)
+    place.extract()
+    altered = place.store / naive_images.name_of(SHARED[0])
+
+    def alter(_done: int, _total: int) -> None:
+        altered.write_bytes(SHARED[0][:-1] + b"?")
+
+    with pytest.raises(retell_fast.MissingAssetError, match=altered.name):
+        retell_fast.restore(place.slim, place.back, place.store, progress=alter)
+    assert not place.back.exists()

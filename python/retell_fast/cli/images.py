@@ -14,7 +14,7 @@ from .pictures import left_inline, names, summary, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from retell_fast import ImageReport
@@ -39,13 +39,11 @@ def run(action: str, given: dict[str, Any]) -> int:
 
 def list_(paths: Sequence[str], *, as_json: bool) -> int:
     """Prints how many images there are in each file, how large, and of which kind."""
-    bar = _bar("looking into", paths[0], {"quiet": False})
-    try:
-        # Two files can hold the same picture, which only a look at all of them together tells.
-        total = retell_fast.list_images(paths[0] if len(paths) == 1 else paths, progress=bar)
-    finally:
-        if bar is not None:
-            bar.close()
+    # Two files can hold the same picture, which only a look at all of them together tells.
+    together = paths[0] if len(paths) == 1 else paths
+    total = _with_bar(
+        "looking into", paths[0], lambda bar: retell_fast.list_images(together, progress=bar), quiet=False
+    )
     files = [file for path in paths for file in _files(path)]
     rows = [(file, total if len(files) == 1 else retell_fast.list_images(file)) for file in files]
     if as_json:
@@ -77,9 +75,10 @@ def extract(
     """
     began = time.monotonic()
     caps: dict[str, int] = {} if max_image_bytes is None else {"max_image_bytes": max_image_bytes}
-    bar = _bar("extracting", path, manner)
-    try:
-        report = retell_fast.externalize(
+    report = _with_bar(
+        "extracting",
+        path,
+        lambda bar: retell_fast.externalize(
             path,
             None if manner["dry_run"] else out,
             assets_dir,
@@ -87,10 +86,9 @@ def extract(
             dry_run=manner["dry_run"],
             progress=bar,
             **caps,
-        )
-    finally:
-        if bar is not None:
-            bar.close()
+        ),
+        quiet=manner["quiet"],
+    )
     _close(report, summary(report, duration=time.monotonic() - began), out or path, manner)
     return ExitStatus.ALL_WELL
 
@@ -113,9 +111,10 @@ def restore(
         manner: `allow_missing`, `in_place` and `dry_run` as for `retell_fast.restore`; `as_json` and `quiet`.
     """
     began = time.monotonic()
-    bar = _bar("restoring", path, manner)
-    try:
-        report = retell_fast.restore(
+    report = _with_bar(
+        "restoring",
+        path,
+        lambda bar: retell_fast.restore(
             path,
             None if manner["dry_run"] else out,
             assets_dir,
@@ -124,10 +123,9 @@ def restore(
             in_place=manner["in_place"],
             dry_run=manner["dry_run"],
             progress=bar,
-        )
-    finally:
-        if bar is not None:
-            bar.close()
+        ),
+        quiet=manner["quiet"],
+    )
     for name in names(report.missing):
         warn(f"left where it was: {name}")
     told = summary(report, duration=time.monotonic() - began, restored=True)
@@ -156,12 +154,19 @@ def _files(path: str) -> list[str]:
     return sorted(file for file in found if os.path.isfile(file) and not os.path.islink(file))
 
 
-def _bar(doing: str, path: str, manner: dict[str, bool]) -> Bar | None:
-    if manner["quiet"] or not sys.stderr.isatty():
-        return None
+def _with_bar(
+    doing: str, path: str, work: Callable[[Bar | None], ImageReport], *, quiet: bool
+) -> ImageReport:
+    """Does the work under a progress bar, if there is somebody to look at it."""
+    if quiet or not sys.stderr.isatty():
+        return work(None)
     from .progress import Bar
 
-    return Bar(f"{doing} {os.path.basename(os.path.normpath(path))}")
+    bar = Bar(f"{doing} {os.path.basename(os.path.normpath(path))}")
+    try:
+        return work(bar)
+    finally:
+        bar.close()
 
 
 def _print_json(value: dict[str, Any]) -> None:

@@ -74,7 +74,8 @@ fn texts() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    // More where PROPTEST_CASES says so.
+        #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(3000)))]
 
     #[test]
     fn what_is_extracted_is_restored_however_it_is_read(text in texts(), chunk in 1_usize..600, cap in prop_oneof![Just(1 << 20), 90_usize..400]) {

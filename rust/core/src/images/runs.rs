@@ -247,7 +247,8 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
+        // More where PROPTEST_CASES says so.
+        #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(2000)))]
 
         #[test]
         fn no_long_run_is_missed_wherever_it_stands(bytes in texts(), offset in 0_u64..200) {
