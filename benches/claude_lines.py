@@ -54,6 +54,8 @@ class ClaudeLines:
     """
 
     cwd = "/home/robin/projects/lanternfish"
+    sidechain = "false"
+    """As JSON; the lines of a subagent's file say `true`."""
 
     def __init__(self, profile: Profile, dice: Dice) -> None:
         self.dice = dice
@@ -82,7 +84,7 @@ class ClaudeLines:
     def _head(self, parent: str | None, logical: str = "") -> str:
         start = f'{{"parentUuid":"{parent}"' if parent else '{"parentUuid":null'
         return (
-            f'{start}{logical},"isSidechain":false,"userType":"external","cwd":"{self.cwd}",'
+            f'{start}{logical},"isSidechain":{self.sidechain},"userType":"external","cwd":"{self.cwd}",'
             f'"sessionId":"{self.session}","version":"2.1.39","gitBranch":"tides"{self.slug}'
         )
 

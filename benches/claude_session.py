@@ -26,6 +26,28 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Tapes:
+    """What a session is cut from; to draw them takes longer than to write a small session, so many may share."""
+
+    code: Tape
+    shell: Tape
+    prose: Tape
+    requests: Tape
+    signature: str
+
+    @classmethod
+    def drawn(cls, dice: Dice) -> Tapes:
+        """New ones, by chance."""
+        return cls(
+            Tape(filled(dice, CODE, 9000)),
+            Tape(filled(dice, SHELL, 6000)),
+            Tape(filled(dice, PROSE, 3000), "\n\n"),
+            Tape(filled(dice, REQUESTS, 800), " "),
+            dice.letters(1200),
+        )
+
+
+@dataclass(frozen=True)
 class Call:
     """A tool call, and what its result repeats of the input."""
 
@@ -53,6 +75,7 @@ _TOOLS: Mapping[str, Tool] = {
     "Glob": Tool(4, 0, 2),
     "TaskOutput": Tool(1, 0, 1),
     "Task": Tool(0, 0, 1),  # placed by `turn`, so that short files have some
+    "Agent": Tool(0, 0, 1),  # what later versions call it
 }
 _DECK = [name for name, tool in _TOOLS.items() for _ in range(tool.weight)]
 # Coprime to the 100 cards of the deck: stepping by it deals every card once before any comes again.
@@ -66,13 +89,19 @@ class ClaudeSession(ClaudeLines):
     What is rare stands at fixed turns instead of being drawn, so that short files have all of it.
     """
 
-    def __init__(self, profile: Profile, dice: Dice) -> None:
+    agent_tool = "Task"
+    most_answers = 26
+    """In one turn."""
+    agent_every = 5
+    """So many turns, from the second on, have a call of a subagent."""
+
+    def __init__(self, profile: Profile, dice: Dice, tapes: Tapes | None = None) -> None:
         super().__init__(profile, dice)
-        self.code = Tape(filled(dice, CODE, 9000))
-        self.shell = Tape(filled(dice, SHELL, 6000))
-        self.prose = Tape(filled(dice, PROSE, 3000), "\n\n")
-        self.requests = Tape(filled(dice, REQUESTS, 800), " ")
-        self.signature = dice.letters(1200)
+        tapes = tapes or Tapes.drawn(dice)
+        self.code, self.shell, self.prose = tapes.code, tapes.shell, tapes.prose
+        self.requests, self.signature = tapes.requests, tapes.signature
+        self.agents: list[tuple[str, str]] = []
+        """The subagents that were called: id, and the prompt as JSON writes it."""
         self.turns = 0
         self.dealt = 0
         self.commands = 0
@@ -139,6 +168,9 @@ class ClaudeSession(ClaudeLines):
         task = "b" + self.dice.hexadecimal(6)
         return f'"task_id":"{task}","block":true,"timeout":30000', task
 
+    def _call_agent(self) -> tuple[str, str]:
+        return self._call_task()
+
     def _call_task(self) -> tuple[str, str]:
         prompt = self.requests.cut(self.dice, 600)
         description = f"Look at the {self.dice.pick(NOUNS)}"
@@ -150,7 +182,7 @@ class ClaudeSession(ClaudeLines):
         """What follows a call: hooks, progress, the result in its two copies, more hooks."""
         tool = _TOOLS[call.tool]
         self.hooks("PreToolUse", call.tool, call.id, tool.before)
-        if call.tool != "Task" and self.dice.chance(0.04):
+        if call.tool != self.agent_tool and self.dice.chance(0.04):
             error = self.stretch("mirrored", self.shell, 0.3)
             block = f'"type":"tool_result","content":"Exit code 1\\n{error}","is_error":true'
             self.tool_result(
@@ -231,10 +263,14 @@ class ClaudeSession(ClaudeLines):
         copy = f'{{{task},"description":"Run the tests","output":"{output}","exitCode":0}}'
         return f'"{header}{output}\\n</output>"', f'{{"retrieval_status":"success","task":{copy}}}'
 
+    def _result_agent(self, call: Call) -> tuple[str, str]:
+        return self._result_task(call)
+
     def _result_task(self, call: Call) -> tuple[str, str]:
         dice, agent = self.dice, "a" + self.dice.hexadecimal(6)
         steps, tokens = dice.between(3, 12), dice.between(9000, 90000)
         duration = dice.between(20000, 200000)
+        self.agents.append((agent, call.repeated))
         self._agent_progress(call, agent, f'"type":"text","text":"{call.repeated}"')
         for _ in range(steps):
             self._agent_step(call, agent)
@@ -292,9 +328,7 @@ class ClaudeSession(ClaudeLines):
         """One answer: thinking and text now and then, then one call, or a few in parallel."""
         dice, message = self.dice, self.message()
         if dice.chance(0.12):
-            signature = self.signature[: dice.between(300, 1200)]
-            thinking = f'"thinking":"{self.words(self.prose, 1.4)}","signature":"{signature}"'
-            self.assistant(message, f'{{"type":"thinking",{thinking}}}')
+            self.think(message)
         if dice.chance(0.5):
             self.say(message, 1.0)
         name = name or self.deal()
@@ -310,6 +344,12 @@ class ClaudeSession(ClaudeLines):
         self.dealt += 1
         return _DECK[self.dealt * _STEP % len(_DECK)]
 
+    def think(self, message: tuple[str, str]) -> None:
+        """A `thinking` block."""
+        signature = self.signature[: self.dice.between(300, 1200)]
+        thinking = f'"thinking":"{self.words(self.prose, 1.4)}","signature":"{signature}"'
+        self.assistant(message, f'{{"type":"thinking",{thinking}}}')
+
     def say(self, message: tuple[str, str], weight: float) -> None:
         """A `text` block."""
         self.assistant(message, f'{{"type":"text","text":"{self.words(self.prose, weight)}"}}')
@@ -319,16 +359,20 @@ class ClaudeSession(ClaudeLines):
         self.turns += 1
         self.snapshot(update=False)
         self.ask()
-        for number in range(self.dice.between(4, 26)):
-            self.answer("Task" if number == 1 and self.turns % 5 == 2 else None)
+        calls_agent = self.turns % self.agent_every == 2 % self.agent_every
+        for number in range(self.dice.between(4, self.most_answers)):
+            self.answer(self.agent_tool if number == 1 and calls_agent else None)
             if number == 2 and self.turns % 7 == 3:
-                # Typed while the model works and taken up in the middle of the turn: its only copy is here.
-                self.queue("enqueue", self.words(self.requests, 0.3))
-                self.answer()
-                self.queue("remove")
+                self.interject(self.words(self.requests, 0.3))
         self.finish()
         if self.turns % 12 == 0:
             self.compact()
+
+    def interject(self, words: str) -> None:
+        """Typed while the model works and taken up in the middle of the turn: the only copy is here."""
+        self.queue("enqueue", words)
+        self.answer()
+        self.queue("remove")
 
     def ask(self) -> None:
         """The human's message: typed ahead and taken from the queue, as a slash command, or plain."""
@@ -380,12 +424,15 @@ class ClaudeSession(ClaudeLines):
             self.user('"<local-command-stdout>Compacted</local-command-stdout>"')
         self.hooks("SessionStart", "compact", self.dice.uuid(), 2)
 
+    def lines(self, size: float) -> Iterator[bytes]:
+        """The lines of whole turns, one at least, until there are `size` bytes or more."""
+        self.open()
+        while not self.turns or self.ledger.total < size:
+            self.turn()
+            yield from self.written
+            self.written.clear()
+
 
 def classic_session(profile: Profile, dice: Dice, size: float) -> Iterator[bytes]:
     """The lines of a Claude Code 2.1.39 session of at least `size` bytes."""
-    session = ClaudeSession(profile, dice)
-    session.open()
-    while session.ledger.total < size:
-        session.turn()
-        yield from session.written
-        session.written.clear()
+    return ClaudeSession(profile, dice).lines(size)

@@ -1,6 +1,6 @@
 """What a bench run measured, on its way to the dashboard: one JSON file that every bench adds to.
 
-The file says on which machine, on which corpora, and what came out. Whoever publishes reads it and nothing else;
+The file says on which machine, on which corpora, and what came out. Whoever publishes reads nothing else;
 what a field means stands on the classes below, and its JSON name is its Python name.
 """
 
@@ -172,7 +172,16 @@ def series(
     best = max(rounds) if better == "bigger" else min(rounds)
     half = (max(rounds) - min(rounds)) / 2
     return Series(
-        name, unit, better, best, min(rounds), statistics.median(rounds), len(rounds), f"± {half:.3g}", group, extra
+        name,
+        unit,
+        better,
+        best,
+        min(rounds),
+        statistics.median(rounds),
+        len(rounds),
+        f"± {half:.3g}",
+        group,
+        extra,
     )
 
 
