@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tapes:
-    """What a session is cut from; to draw them takes longer than to write a small session, so many may share."""
+    """What a session is cut from; many small ones may share them, for drawing takes longer than writing."""
 
     code: Tape
     shell: Tape

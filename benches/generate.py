@@ -223,6 +223,7 @@ def write_tree(folder: Path, sessions: int, megabytes: float, seed: int, profile
 def corpus(profile: str, megabytes: float, seed: int = 1, one_line_megabytes: float = 0) -> Path:
     """A corpus in `target/bench-corpus`, made once, and again if it is not what the generator makes now."""
     one_line = f"-line{one_line_megabytes:g}mb" if one_line_megabytes else ""
+    OUT.mkdir(exist_ok=True)
     path = CORPUS / f"{profile}-{megabytes:g}mb{one_line}-seed{seed}.jsonl"
     sum_file = path.with_suffix(".sha256")
     if not (path.exists() and _is_fresh(sum_file, [path])):

@@ -21,6 +21,7 @@ from benches import generate, peers
 import retell_fast
 
 if TYPE_CHECKING:
+    from benches.peer_stories import Told
     from pytest_benchmark.fixture import BenchmarkFixture
 
 _COMMAND = shutil.which("retell-fast", path=str(Path(sys.executable).parent)) or "retell-fast"
@@ -36,7 +37,7 @@ def session_file() -> Path:
 
 
 @pytest.fixture(scope="session")
-def story(session_file: Path) -> list[peers.Told]:
+def story(session_file: Path) -> list[Told]:
     """What the session says, by the plainest reader."""
     return peers.read_json(session_file)
 
@@ -46,7 +47,7 @@ def _run(*command: str | Path) -> None:
 
 
 @in_python
-def test_parse(benchmark: BenchmarkFixture, session_file: Path, story: list[peers.Told]) -> None:
+def test_parse(benchmark: BenchmarkFixture, session_file: Path, story: list[Told]) -> None:
     """`retell_fast.parse`, events left where they are until somebody asks."""
     assert peers.told(retell_fast.parse(session_file).events) == story
     benchmark.extra_info["bytes"] = session_file.stat().st_size
@@ -54,7 +55,7 @@ def test_parse(benchmark: BenchmarkFixture, session_file: Path, story: list[peer
 
 
 @in_python
-def test_parse_to_list(benchmark: BenchmarkFixture, session_file: Path, story: list[peers.Told]) -> None:
+def test_parse_to_list(benchmark: BenchmarkFixture, session_file: Path, story: list[Told]) -> None:
     """`retell_fast.parse`, and its events made into the list that the peers give."""
     benchmark.extra_info["bytes"] = session_file.stat().st_size
     result = benchmark(lambda: peers.told(retell_fast.parse(session_file).events))
@@ -63,7 +64,7 @@ def test_parse_to_list(benchmark: BenchmarkFixture, session_file: Path, story: l
 
 @in_python
 @pytest.mark.parametrize("library", peers.READERS)
-def test_peer(benchmark: BenchmarkFixture, session_file: Path, story: list[peers.Told], library: str) -> None:
+def test_peer(benchmark: BenchmarkFixture, session_file: Path, story: list[Told], library: str) -> None:
     """The same conversation with a JSON library."""
     reader = peers.READERS[library]
     assert reader(session_file) == story
@@ -73,7 +74,7 @@ def test_peer(benchmark: BenchmarkFixture, session_file: Path, story: list[peers
 
 @as_command
 def test_parse_command(
-    benchmark: BenchmarkFixture, session_file: Path, story: list[peers.Told], tmp_path: Path
+    benchmark: BenchmarkFixture, session_file: Path, story: list[Told], tmp_path: Path
 ) -> None:
     """`retell-fast parse`, with its interpreter start; compare with the two below."""
     command = (_COMMAND, "parse", session_file, "-o", tmp_path / "out")
