@@ -83,11 +83,14 @@ typecheck: build ## check the types, and the stub against the built module
 workflows: $(VENV)/.workflows ## check the CI workflow files
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/actionlint -color .github/workflows/*.yml
 
-bench: build ## measure everything
-	$(BIN)/python -m pytest benches --benchmark-only --benchmark-columns=min,median,max,rounds
+# Only ratios within one run mean something; whole tools are timed after `pip install --group bench-tools`.
+bench: build ## measure everything, in about ten minutes
+	$(BIN)/python -m pytest benches --benchmark-only --benchmark-max-time=0.5 --benchmark-columns=min,median,max,rounds --benchmark-json=benches/out/pytest-benchmark.json
+	$(BIN)/python benches/goals.py
+	$(BIN)/python benches/growth.py
 
 bench-quick: build ## measure for a minute, to see whether something got slower
-	$(BIN)/python -m pytest benches --benchmark-only --benchmark-max-time=0.2 --benchmark-min-rounds=2 --benchmark-columns=min,median,rounds
+	$(BIN)/python benches/goals.py --quick
 
 fuzz: build ## run the property tests for long
 	RETELL_HYPOTHESIS=long $(BIN)/python -m pytest -m hypothesis

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,11 @@ Told = tuple[str, str, str, tuple[str, ...]]
 """Role, what was said, what was thought, names of the tools called."""
 
 _NOT_TYPED = ("<local-command-", "<task-notification>", "[Request interrupted by user")
+
+
+def digest(story: list[Told]) -> str:
+    """A sum by which stories are compared between processes."""
+    return hashlib.sha256(repr(story).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Story:

@@ -142,6 +142,12 @@ def told(events: Iterable[Event], profile: str = "classic") -> list[Told]:
     return [(event.role, event.says, event.thinks, tuple(event.tools)) for event in events]
 
 
+def written(out: Path) -> list[Told]:
+    """What the command `retell-fast parse` wrote, in the form of the readers."""
+    events = json.loads((out / "events.json").read_bytes())
+    return [(e["role"], e["says"], e.get("thinks", ""), tuple(e.get("tools", ()))) for e in events]
+
+
 def signal_bytes(story: Iterable[Told]) -> int:
     """UTF-8 bytes of everything said and thought."""
     return sum(len(says.encode()) + len(thinks.encode()) for _role, says, thinks, _tools in story)
