@@ -19,11 +19,13 @@ from benches.stopwatch import (
     ROOT,
     START,
     Side,
+    Took,
     WrongResultError,
     answer,
+    children_cpu,
     interleave,
     output,
-    seconds_of,
+    took_by,
 )
 from benches.targets import judged, milliseconds, ratio
 
@@ -54,10 +56,12 @@ def core_side(example: str, path: Path, threads: int, events: int) -> Side:
     count = ["--rounds", str(_INNER), "--threads", str(threads)]
     checked = answer([example, str(path), "--rounds", "1", "--threads", str(threads), "--check"])
 
-    def run() -> float:
+    def run() -> Took:
         if checked["events"] != events:
             raise WrongResultError(f"{checked['events']} events, {events} expected")
-        return float(min(answer([example, str(path), *count])["seconds"][1:]))
+        before = children_cpu()
+        seconds = answer([example, str(path), *count])["seconds"]
+        return Took(min(seconds[1:]), (children_cpu() - before) / len(seconds))
 
     return Side(f"core, {threads} thread{'s' if threads > 1 else ''}", run)
 
@@ -67,10 +71,10 @@ def wc_side(path: Path) -> Side:
     lines = sum(piece.count(b"\n") for piece in iter_pieces(path))
     counted = int(output(["wc", "-l", str(path)]).split()[0])
 
-    def run() -> float:
+    def run() -> Took:
         if counted != lines:
             raise WrongResultError(f"{counted} lines, {lines} expected")
-        return seconds_of(["wc", "-l", str(path)])
+        return took_by(["wc", "-l", str(path)])
 
     return Side("wc -l", run)
 
@@ -84,14 +88,14 @@ def iter_pieces(path: Path) -> Any:
 def command_side(path: Path, out: Path, right: str) -> Side:
     """The whole command with all that it writes."""
 
-    def run() -> float:
+    def run() -> Took:
         shutil.rmtree(out, ignore_errors=True)
-        seconds = seconds_of([COMMAND, "parse", str(path), "-o", str(out)])
+        took = took_by([COMMAND, "parse", str(path), "-o", str(out)])
         if not checked:
             checked.append(digest(peers.written(out)))
         if checked[0] != right:
             raise WrongResultError("events.json differs from what json gives")
-        return seconds
+        return took
 
     checked: list[str] = []
     return Side("retell-fast parse", run)
@@ -123,7 +127,7 @@ def measure(paths: dict[str, Path], rounds: int, out: Path, found: Measurements)
 
 def _timed(profile: str, path: Path, rounds: int, out: Path, example: str | None) -> dict[str, Side]:
     story = peers.readers_of(profile)["json"](path)
-    sides = [wc_side(path), Side("start", lambda: seconds_of(START)), command_side(path, out, digest(story))]
+    sides = [wc_side(path), Side("start", lambda: took_by(START)), command_side(path, out, digest(story))]
     if example:
         sides += [core_side(example, path, threads, len(story)) for threads in _THREADS]
     return interleave(sides, rounds)

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benches.against_wc import COMMAND
 from benches.measurements import series, throughput
-from benches.stopwatch import PYTHON, START, Side, WrongResultError, answer, interleave, output, seconds_of
+from benches.stopwatch import PYTHON, START, Side, Took, WrongResultError, answer, interleave, output, took_by
 from benches.targets import judged, milliseconds, ratio
 
 if TYPE_CHECKING:
@@ -37,11 +37,11 @@ def measure_folder(folder: Path, rounds: int, found: Measurements) -> Goal:
     expected = _pass(1, folder)["events"]
 
     def side(threads: int) -> Side:
-        def run() -> float:
+        def run() -> Took:
             said = _pass(threads, folder)
             if said["events"] != expected:
                 raise WrongResultError(f"{said['events']} events, {expected} expected")
-            return float(said["seconds"])
+            return Took(said["seconds"], said["cpu"])
 
         return Side(f"{threads} thread{'s' if threads > 1 else ''}", run)
 
@@ -74,10 +74,11 @@ def main(threads: int, folder: Path) -> None:
     def count(file: Path) -> int:
         return len(retell_fast.parse(file, include_subagents=True).events)
 
-    begin = time.perf_counter()
+    begin, working = time.perf_counter(), time.process_time()
     with ThreadPoolExecutor(threads) as pool:
         events = sum(pool.map(count, files))
-    print(json.dumps({"seconds": time.perf_counter() - begin, "events": events}))
+    took = {"seconds": time.perf_counter() - begin, "cpu": time.process_time() - working}
+    print(json.dumps({**took, "events": events}))
 
 
 def measure_preview(home: Path, sessions: int, rounds: int, found: Measurements) -> Goal:
@@ -87,7 +88,7 @@ def measure_preview(home: Path, sessions: int, rounds: int, found: Measurements)
     listed = len(json.loads(output(command, env)))
     if listed != sessions:
         return judged("P8", None, note=f"{listed} of {sessions} sessions were listed")
-    side = Side("retell-fast preview", lambda: seconds_of(command, env))
+    side = Side("retell-fast preview", lambda: took_by(command, env))
     interleave([side], rounds)
     found.add(series(f"preview of {sessions} sessions", "s", "smaller", side.seconds, "parse"))
     size = sum(file.stat().st_size for file in home.rglob("*.jsonl"))
@@ -102,7 +103,7 @@ def measure_start(rounds: int, found: Measurements) -> list[Goal]:
         "import retell_fast": [PYTHON, "-c", "import retell_fast"],
         "retell-fast --version": [COMMAND, "--version"],
     }
-    sides = [Side(name, partial(seconds_of, command)) for name, command in commands.items()]
+    sides = [Side(name, partial(took_by, command)) for name, command in commands.items()]
     timed = interleave(sides, rounds)
     goals = []
     start = timed["python -c pass"]

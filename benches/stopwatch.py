@@ -14,7 +14,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,14 +37,26 @@ class WrongResultError(Exception):
     """A side failed, or gave another result than it should."""
 
 
+class Took(NamedTuple):
+    """What one round of a side took."""
+
+    seconds: float
+    cpu: float
+    """Seconds that processors worked for it, whatever else the machine did; 0 where nobody can tell."""
+    first: float = 0.0
+    """Seconds of the first time in a process, where `seconds` is the best of a few."""
+
+
 @dataclass
 class Side:
     """One of those that are compared."""
 
     name: str
-    run: Callable[[], float]
+    run: Callable[[], Took]
     """Does the work once, checks what came out, and gives the seconds that count."""
     seconds: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+    first: list[float] = field(default_factory=list)
     wrong: str | None = None
     """Why it was not timed."""
 
@@ -64,6 +76,8 @@ def interleave(sides: Sequence[Side], rounds: int) -> dict[str, Side]:
     for side in sides:
         _attempt(side)  # warms up and checks
         side.seconds.clear()
+        side.cpu.clear()
+        side.first.clear()
     for number in range(max(1, rounds)):
         shift = number % len(sides)
         for side in [*sides[shift:], *sides[:shift]]:
@@ -77,9 +91,13 @@ def interleave(sides: Sequence[Side], rounds: int) -> dict[str, Side]:
 def _attempt(side: Side) -> None:
     if side.wrong is None:
         try:
-            side.seconds.append(side.run())
+            took = side.run()
         except (WrongResultError, OSError, ValueError, KeyError) as error:
             side.wrong = f"{type(error).__name__}: {error}"
+        else:
+            side.seconds.append(took.seconds)
+            side.cpu.append(took.cpu)
+            side.first.append(took.first)
 
 
 def output(command: Sequence[str], env: Mapping[str, str] | None = None) -> str:
@@ -93,17 +111,27 @@ def output(command: Sequence[str], env: Mapping[str, str] | None = None) -> str:
     return done.stdout
 
 
-def seconds_of(command: Sequence[str], env: Mapping[str, str] | None = None) -> float:
-    """Seconds that a whole process takes, its output thrown away."""
+def took_by(command: Sequence[str], env: Mapping[str, str] | None = None) -> Took:
+    """What a whole process takes, its output thrown away."""
     own = _with(env)
-    begin = time.perf_counter()
+    before, begin = children_cpu(), time.perf_counter()
     done = subprocess.run(
         command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=own, cwd=ROOT
     )
     seconds = time.perf_counter() - begin
     if done.returncode != 0:
         raise WrongResultError(f"exit status {done.returncode}")
-    return seconds
+    return Took(seconds, children_cpu() - before)
+
+
+def children_cpu() -> float:
+    """Seconds that processors worked for all children so far."""
+    if sys.platform == "win32":
+        return 0.0
+    import resource  # noqa: PLC0415 - Windows has none
+
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def answer(command: Sequence[str], env: Mapping[str, str] | None = None) -> Any:

@@ -84,11 +84,18 @@ def judged(
 
 
 def ratio(upper: Side, lower: Side, minus: Side | None = None) -> tuple[float, str]:
-    """The ratio of the fastest rounds, and in words that of the middle ones."""
+    """The ratio of the fastest rounds, and in words that of the middle ones and of the work of processors.
+
+    The last is what to look at when the machine was busy, for sides of one thread.
+    """
     taken_off = (minus.best, minus.median) if minus else (0.0, 0.0)
     by_best = (upper.best - taken_off[0]) / lower.best
     by_median = (upper.median - taken_off[1]) / lower.median
-    return by_best, f"by medians {by_median:.2f}"
+    note = f"by medians {by_median:.2f}"
+    if min(*lower.cpu, *upper.cpu) > 0:
+        by_cpu = (min(upper.cpu) - (min(minus.cpu) if minus else 0)) / min(lower.cpu)
+        note += f", by processor time {by_cpu:.2f}"
+    return by_best, note
 
 
 def milliseconds(*sides: Side) -> dict[str, float]:

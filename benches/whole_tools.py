@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benches.against_wc import COMMAND
-from benches.stopwatch import PYTHON, Side, WrongResultError, output, seconds_of
+from benches.stopwatch import PYTHON, Side, Took, WrongResultError, output, took_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +48,7 @@ def sides(path: Path, folder: Path) -> list[Side]:
         if int(output(command, env)) == 0:
             print("left out: claude-agent-sdk finds no messages", file=sys.stderr)
         else:
-            found.append(Side("claude-agent-sdk, session messages", lambda: seconds_of(command, env)))
+            found.append(Side("claude-agent-sdk, session messages", lambda: took_by(command, env)))
     else:
         print("left out: claude-agent-sdk is not installed (pip install --group bench-tools)")
     return found
@@ -63,13 +63,13 @@ def _side(name: str, command: list[str], env: dict[str, str], product: Path) -> 
 
 def _run(
     command: list[str], env: dict[str, str], product: Path, remove: Callable[[], None]
-) -> Callable[[], float]:
-    def run() -> float:
+) -> Callable[[], Took]:
+    def run() -> Took:
         if product.exists():
             remove()
-        seconds = seconds_of(command, env)
+        took = took_by(command, env)
         if not product.exists() or product.stat().st_size < 1000:
             raise WrongResultError(f"it wrote no {product.name}")
-        return seconds
+        return took
 
     return run
