@@ -85,6 +85,7 @@ workflows: $(VENV)/.workflows ## check the CI workflow files
 
 # Only ratios within one run mean something; whole tools are timed after `pip install --group bench-tools`.
 bench: build ## measure everything, in about ten minutes
+	@mkdir -p benches/out
 	$(BIN)/python -m pytest benches --benchmark-only --benchmark-max-time=0.5 --benchmark-columns=min,median,max,rounds --benchmark-json=benches/out/pytest-benchmark.json
 	$(BIN)/python benches/goals.py
 	$(BIN)/python benches/growth.py
