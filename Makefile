@@ -23,7 +23,7 @@ MAKEFLAGS += --no-print-directory
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
-.PHONY: help demo test test-rust test-python build lint format typecheck workflows bench bench-quick fuzz clean
+.PHONY: help demo test test-rust test-python build lint format typecheck workflows bench bench-quick dashboard fuzz clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -89,9 +89,13 @@ bench: build ## measure everything, in about ten minutes
 	$(BIN)/python -m pytest benches --benchmark-only --benchmark-max-time=0.5 --benchmark-columns=min,median,max,rounds --benchmark-json=benches/out/pytest-benchmark.json
 	$(BIN)/python benches/goals.py
 	$(BIN)/python benches/growth.py
+	$(BIN)/python benches/publish.py
 
 bench-quick: build ## measure for a minute, to see whether something got slower
 	$(BIN)/python benches/goals.py --quick
+
+dashboard: $(VENV)/.dev ## draw the history of the recorded benchmarks into target/dashboard
+	$(BIN)/python -m benches.dashboard target/dashboard
 
 fuzz: build ## run the property tests for long
 	RETELL_HYPOTHESIS=long $(BIN)/python -m pytest -m hypothesis
