@@ -206,6 +206,24 @@ def replace_series(record: Record, rows: list[Series]) -> Record:
     return Record(record.name, replace(record.run, series=rows))
 
 
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("json, classic 150 MB / throughput", ("json", "classic 150 MB", "throughput")),
+        ("wc -l codex-paginated 1.5 MB / seconds", ("wc -l", "codex-paginated 1.5 MB", "seconds")),
+        ("retell_fast.parse, to a list, chat 15 MB", ("retell_fast.parse, to a list", "chat 15 MB", "")),
+        (
+            "folder of 20 sessions, 2 threads / throughput",
+            ("folder of 20 sessions, 2 threads", "", "throughput"),
+        ),
+        ("import retell_fast", ("import retell_fast", "", "")),
+    ],
+)
+def test_the_name_of_a_series_has_parts(name: str, parts: tuple[str, str, str]) -> None:
+    named = records.Named.of(name)
+    assert (named.side, named.corpus, named.measure) == parts
+
+
 def test_many_records_leave_room_for_their_dates() -> None:
     many = [made_up(n % 9, 4000.0 + n) for n in range(40)]
     labels = charts.histories(many)[0].labels

@@ -139,7 +139,8 @@ def histories(records: Sequence[Record]) -> list[Chart]:
             parts = Named.of(name)
             label = parts.side if corpus else f"{parts.side}, {parts.corpus}".removesuffix(", ")
             lines.append(Line(label, name, colour % COLOURS, colour >= COLOURS, unit))
-        title = TITLES.get(group, group) + (f": {corpus}" if corpus else "")
+        title = "Time to wait" if unit in ("s", "ms") else TITLES.get(group, group)
+        title += f": {corpus}" if corpus else ""
         axis = f"{unit}, {'more' if better == 'bigger' else 'less'} is better"
         charts.append(_history(records, f"{group} {unit} {corpus}".strip(), title, axis, lines))
     return charts

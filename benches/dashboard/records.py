@@ -15,7 +15,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "record"
 _Row = TypeVar("_Row", Corpus, Goal, Growth, Machine, Series)
 
 # How the benches name a series: side, profile, size, and what was taken of it.
-_NAME = re.compile(r"(?P<side>.+?),? (?P<profile>\w+) (?P<size>[\d.]+) MB(?: / (?P<measure>.+))?")
+_NAME = re.compile(r"(?P<side>.+?),? (?P<profile>[\w-]+) (?P<size>[\d.]+) MB(?: / (?P<measure>.+))?")
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,8 @@ class Named:
         """The parts of this name."""
         found = _NAME.fullmatch(name)
         if not found:
-            return cls(name)
+            side, _, measure = name.partition(" / ")
+            return cls(side, measure=measure)
         return cls(found["side"], found["profile"], float(found["size"]), found["measure"] or "")
 
     @property
