@@ -3,6 +3,9 @@
 Each reader runs in a process of its own, reads a few times, and reports the best; imports are left out:
 
     python benches/against_peers.py SIDE PROFILE FILE
+
+Of `images` retell_fast also takes out the screenshots, decoded and named by their sha256; the readers pass
+them over.
 """
 
 from __future__ import annotations
