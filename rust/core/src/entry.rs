@@ -14,9 +14,10 @@
 //! after [`MOST_BROKEN`] failures only the last record is still tried.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::glue::{Glue, Recognize, Starts, trimmed};
-use crate::json::{self, MemberPlace, Members, Value};
+use crate::json::{self, Broken, MemberPlace, Members, Value};
 use crate::lines::Line;
 
 /// How many broken records one line may hold before only its end is still looked at.
@@ -63,6 +64,12 @@ pub trait Classify: Recognize {
     ///
     /// The member that is awaited may not have been read to its end: what stands first in it is there.
     fn classify(&self, kind: &str, entry: &Fields<'_>, complete: bool) -> Class;
+
+    /// The member of a record of type `kind` whose own members are noted as well, on the way: what is read anyway
+    /// need not be skipped before.
+    fn opens(&self, _kind: &str) -> Option<&'static str> {
+        None
+    }
 
     /// What a whole record without a type is, and the name it is counted under.
     fn classify_untyped(&self, _entry: &Fields<'_>) -> (Cow<'static, str>, Class) {
@@ -122,8 +129,8 @@ pub trait Records {
     fn damage(&mut self, damage: Damage);
     /// The last line, unterminated and not yet whole.
     fn incomplete_tail(&mut self, place: Place);
-    /// Whether a record of class [`Class::Evidence`] is worth reading, of which (at least) `rest` is not yet read.
-    fn wants_evidence(&self, rest: &[u8]) -> bool;
+    /// Whether a record of class [`Class::Evidence`] is worth reading, of which `upcoming` is not yet read.
+    fn wants_evidence(&self, upcoming: &Members<'_>) -> bool;
 }
 
 /// One member of a record.
@@ -131,16 +138,26 @@ pub trait Records {
 struct Field {
     tag: u64,
     place: MemberPlace,
+    /// Whether it is a member of the member that was opened.
+    inner: bool,
 }
 
 /// The length and the first bytes of a key: different for most keys, and compared at once.
 #[inline]
 fn tag(key: &[u8]) -> u64 {
-    let mut tag = [0; 8];
-    let length = key.len().min(7);
-    tag[..length].copy_from_slice(&key[..length]);
-    tag[7] = key.len() as u8;
-    u64::from_le_bytes(tag)
+    let first = key.iter().take(7).rev().fold(0, |tag, &byte| tag << 8 | u64::from(byte));
+    first | (key.len() as u64) << 56
+}
+
+/// The [`tag`] of the key at `place`, of which the bytes behind it are read as well: faster than one by one.
+#[inline]
+fn tag_at(record: &[u8], place: &Range<usize>) -> u64 {
+    let Some(bytes) = record.get(place.start..).and_then(|rest| rest.first_chunk::<8>()) else {
+        return tag(&record[place.clone()]);
+    };
+    let length = place.len();
+    let mask = (1_u64 << (8 * length.min(7))) - 1;
+    u64::from_le_bytes(*bytes) & mask | (length as u64) << 56
 }
 
 /// The members of a record that have been found so far.
@@ -150,16 +167,25 @@ pub struct Fields<'a> {
     found: &'a [Field],
     /// Whether a key is written with escapes, which no known writer does.
     escaped_keys: bool,
+    /// The member whose own members are there as well.
+    opened: Option<&'static str>,
 }
 
 impl<'a> Fields<'a> {
     /// The value of the first member called `name`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Value<'a>> {
+        self.find(name, false)
+    }
+
+    /// The value of the first member called `name` of the member that was opened.
+    fn find(&self, name: &str, inner: bool) -> Option<Value<'a>> {
         let wanted = tag(name.as_bytes());
         let is_named = |field: &&Field| {
             let key = || &self.record[field.place.key.clone()];
-            (field.tag == wanted && key() == name.as_bytes()) || (self.escaped_keys && json::key_is(key(), name))
+            field.inner == inner
+                && ((field.tag == wanted && key() == name.as_bytes())
+                    || (self.escaped_keys && json::key_is(key(), name)))
         };
         let field = self.found.iter().find(is_named)?;
         Some(Value::new(&self.record[field.place.value.clone()]))
@@ -181,6 +207,17 @@ impl<'a> Entry<'a> {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Value<'a>> {
         self.fields.get(name)
+    }
+
+    /// The member called `name` of the object that the member called `outer` is.
+    ///
+    /// # Errors
+    /// [`Broken`] when that object could not be read up to there.
+    pub fn inner(&self, outer: &str, name: &str) -> Result<Option<Value<'a>>, Broken> {
+        if self.fields.opened == Some(outer) {
+            return Ok(self.fields.find(name, true));
+        }
+        self.get(outer).map_or(Ok(None), |object| object.find(name))
     }
 
     /// The decoded string member called `name`, "" when there is none.
@@ -269,6 +306,7 @@ impl<'a> LineEntries<'a> {
             fields: &mut self.fields,
             starts: &self.starts,
             escaped_keys: false,
+            opened: None,
             end: 0,
             any: false,
             damage: Vec::new(),
@@ -287,6 +325,8 @@ struct LineReading<'r> {
     starts: &'r Starts,
     /// Whether a key of the record being read is written with escapes.
     escaped_keys: bool,
+    /// The member of it that was opened.
+    opened: Option<&'static str>,
     /// Behind the record read last.
     end: usize,
     /// Whether any record has been found on the line.
@@ -360,7 +400,12 @@ impl LineReading<'_> {
         let mut kind = None;
         let reading = self.read_fields(at, must_be_whole, &mut kind);
         if kind.is_none() && matches!(reading, Reading::Whole(_)) {
-            let fields = Fields { record: &self.bytes[at..], found: self.fields, escaped_keys: self.escaped_keys };
+            let fields = Fields {
+                record: &self.bytes[at..],
+                found: self.fields,
+                escaped_keys: self.escaped_keys,
+                opened: self.opened,
+            };
             let (name, class) = self.agent.classify_untyped(&fields);
             kind = Some(Kind { name: name.into_owned(), class, ..Kind::none() });
         }
@@ -448,32 +493,34 @@ impl LineReading<'_> {
         let record = &self.bytes[at..];
         let Some(mut members) = Members::open(record, 0) else { return Reading::Broken };
         let mut awaited = Some("type");
+        let mut opens = None;
         self.escaped_keys = false;
+        self.opened = None;
         loop {
             if let Some(name) = awaited.filter(|_| kind.is_some()) {
                 match self.peek(&members, record, name, at, kind) {
-                    Some(class) if self.drops(class, must_be_whole, record) => return Reading::Dropped,
+                    Some(class) if self.drops(class, must_be_whole, &members) => return Reading::Dropped,
                     Some(_) => awaited = None,
                     None => {}
                 }
             }
-            let place = match members.place() {
+            let place = match self.open(&mut members, opens).map_or_else(|| members.place(), |place| Ok(Some(place))) {
                 Err(_) => return Reading::Broken,
                 Ok(None) => break,
                 Ok(Some(place)) => place,
             };
             let key = &record[place.key.clone()];
             let value = Value::new(&record[place.value.clone()]);
-            self.escaped_keys |= key.contains(&b'\\');
+            self.escaped_keys |= json::has_escapes(key);
             // Where a glued record may begin when nothing more is read: at the value, if the record was cut right
             // before or in it; a value in the middle of the line that is whole holds none.
             let cut_short = value.is_string() || place.value.end == record.len();
             let read = at + if cut_short { place.value.start } else { place.value.end };
-            self.fields.push(Field { tag: tag(key), place });
+            self.fields.push(Field { tag: tag_at(record, &place.key), place, inner: false });
             if !awaited.is_some_and(|name| json::key_is(key, name)) {
                 continue;
             }
-            let fields = Fields { record, found: self.fields, escaped_keys: self.escaped_keys };
+            let fields = Fields { record, found: self.fields, escaped_keys: self.escaped_keys, opened: self.opened };
             let settled = match kind.take() {
                 None => match value.text() {
                     None => Kind::none(),
@@ -488,24 +535,61 @@ impl LineReading<'_> {
             *kind = Some(settled);
             awaited = match class {
                 Class::Await(name) => Some(name),
-                class if self.drops(class, must_be_whole, record) => return Reading::Dropped,
-                _ => None,
+                class if self.drops(class, must_be_whole, &members) => return Reading::Dropped,
+                _ => {
+                    opens = kind.as_ref().and_then(|kind| self.agent.opens(&kind.name));
+                    None
+                }
             };
         }
         if let Some(Class::Await(_)) = kind.as_ref().map(|kind| kind.class) {
-            let fields = Fields { record, found: self.fields, escaped_keys: self.escaped_keys };
+            let fields = Fields { record, found: self.fields, escaped_keys: self.escaped_keys, opened: self.opened };
             *kind = kind.take().map(|kind| kind.settled(self.agent, &fields, true));
         }
         Reading::Whole(at + members.at())
     }
 
     /// Whether nothing more of a record of class `class` is to be read.
-    fn drops(&self, class: Class, must_be_whole: bool, record: &[u8]) -> bool {
+    fn drops(&self, class: Class, must_be_whole: bool, upcoming: &Members<'_>) -> bool {
         match class {
             Class::Noise => !must_be_whole,
-            Class::Evidence => !must_be_whole && !self.records.wants_evidence(record),
+            Class::Evidence => !must_be_whole && !self.records.wants_evidence(upcoming),
             _ => false,
         }
+    }
+
+    /// Notes the members of the member called `name` if that comes next and is an object that can be read; gives its
+    /// place.
+    fn open(&mut self, members: &mut Members<'_>, name: Option<&'static str>) -> Option<MemberPlace> {
+        let name = name.filter(|_| self.opened.is_none())?;
+        let mut place = members.upcoming_object()?;
+        let record = members.bytes();
+        let fields = Fields { record, found: self.fields, escaped_keys: self.escaped_keys, opened: None };
+        if &record[place.key.clone()] != name.as_bytes() || fields.get(name).is_some() {
+            return None;
+        }
+        let (from, mut escaped) = (self.fields.len(), false);
+        let mut inner = Members::open(record, place.value.start)?;
+        loop {
+            match inner.place() {
+                Ok(Some(place)) => {
+                    let key = &record[place.key.clone()];
+                    escaped |= json::has_escapes(key);
+                    self.fields.push(Field { tag: tag_at(record, &place.key), place, inner: true });
+                }
+                Ok(None) => break,
+                Err(_) => {
+                    // Whoever reads it later finds out where it is broken.
+                    self.fields.truncate(from);
+                    return None;
+                }
+            }
+        }
+        self.escaped_keys |= escaped;
+        self.opened = Some(name);
+        place.value.end = inner.at();
+        members.step_over(&place);
+        Some(place)
     }
 
     /// The class of the record, if the member called `name` comes next and is an object, and what stands first in it
@@ -524,8 +608,13 @@ impl LineReading<'_> {
             return None;
         }
         let read = at + place.value.start;
-        self.fields.push(Field { tag: tag(key), place });
-        let fields = Fields { record, found: self.fields, escaped_keys: self.escaped_keys || key.contains(&b'\\') };
+        self.fields.push(Field { tag: tag_at(record, &place.key), place, inner: false });
+        let fields = Fields {
+            record,
+            found: self.fields,
+            escaped_keys: self.escaped_keys || json::has_escapes(key),
+            opened: None,
+        };
         let settled = kind.take().map(|kind| kind.settled(self.agent, &fields, false));
         self.fields.pop();
         let class = settled.as_ref().map(|kind| kind.class);
@@ -540,7 +629,12 @@ impl LineReading<'_> {
     fn emit(&mut self, at: usize, end: usize, kind: &Kind) {
         let place = self.place(at, end);
         if matches!(kind.class, Class::Signal | Class::Fact | Class::Evidence) {
-            let fields = Fields { record: &self.bytes[at..end], found: self.fields, escaped_keys: self.escaped_keys };
+            let fields = Fields {
+                record: &self.bytes[at..end],
+                found: self.fields,
+                escaped_keys: self.escaped_keys,
+                opened: self.opened,
+            };
             self.records.entry(&Entry { kind: &kind.name, place, fields }, kind.class);
         }
     }

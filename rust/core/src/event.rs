@@ -135,10 +135,15 @@ impl EntryId {
     /// The id that is written as `text`.
     #[must_use]
     pub fn of(text: &str) -> Self {
-        let bytes = text.as_bytes();
+        Self::of_uuid(text.as_bytes()).unwrap_or_else(|| Self::Other(text.into()))
+    }
+
+    /// The id of the usual form that is written as `bytes`; `None` when that is something else.
+    #[must_use]
+    pub fn of_uuid(bytes: &[u8]) -> Option<Self> {
         let mut value = 0_u128;
         if bytes.len() != 36 {
-            return Self::Other(text.into());
+            return None;
         }
         for (at, &byte) in bytes.iter().enumerate() {
             let digit = match (byte, matches!(at, 8 | 13 | 18 | 23)) {
@@ -146,11 +151,11 @@ impl EntryId {
                 (b'0'..=b'9', false) => byte - b'0',
                 // Capitals are another id: only the spelling that is always written is packed.
                 (b'a'..=b'f', false) => byte - b'a' + 10,
-                _ => return Self::Other(text.into()),
+                _ => return None,
             };
             value = value << 4 | u128::from(digit);
         }
-        Self::Uuid(value)
+        Some(Self::Uuid(value))
     }
 
     /// Whether there is none.

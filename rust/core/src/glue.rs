@@ -4,8 +4,6 @@
 //! looks like the beginning of a record may also be an object nested in a whole one; how to tell is said at
 //! [`Glue::next`].
 
-use memchr::memmem::Finder;
-
 use crate::json::{self, Members, Value};
 
 /// Which objects are records: the part of an agent that finding glued ones needs.
@@ -22,16 +20,21 @@ pub trait Recognize {
     fn record_starts(&self) -> &'static [&'static [u8]];
 }
 
-/// Finders for an agent's [`Recognize::record_starts`], made once.
+/// How an agent's records begin, and how to find that.
 pub struct Starts {
-    finders: Vec<Finder<'static>>,
+    starts: &'static [&'static [u8]],
+    /// The first letters of their first keys.
+    letters: [u8; 2],
 }
 
 impl Starts {
     /// Those of `agent`.
     #[must_use]
     pub fn of(agent: &dyn Recognize) -> Self {
-        Self { finders: agent.record_starts().iter().map(Finder::new).collect() }
+        let starts = agent.record_starts();
+        let letter = |at: usize| starts.get(at).and_then(|start| start.get(2)).copied();
+        let first = letter(0).unwrap_or_default();
+        Self { starts, letters: [first, letter(1).unwrap_or(first)] }
     }
 }
 
@@ -41,15 +44,12 @@ pub fn trimmed(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.len() - padding]
 }
 
-/// The most starts that an agent has.
-const MOST_STARTS: usize = 2;
-
 /// Finds records glued to others, on one line, from left to right.
 pub struct Glue<'a> {
     bytes: &'a [u8],
     starts: &'a Starts,
-    /// The next place of each of the starts, searched once; `None` before the first search.
-    upcoming: [Option<usize>; MOST_STARTS],
+    /// The next place where a record may begin, searched once; `None` before the first search.
+    upcoming: Option<usize>,
     /// Where the object that ends the line begins.
     last_object: std::cell::OnceCell<Option<usize>>,
 }
@@ -57,7 +57,7 @@ pub struct Glue<'a> {
 impl<'a> Glue<'a> {
     /// Over the bytes of one line.
     pub fn new(bytes: &'a [u8], starts: &'a Starts) -> Self {
-        Self { bytes, starts, upcoming: [None; MOST_STARTS], last_object: std::cell::OnceCell::new() }
+        Self { bytes, starts, upcoming: None, last_object: std::cell::OnceCell::new() }
     }
 
     /// The first glued record at or behind `from`; with `only_last` only the one that ends the line.
@@ -100,15 +100,19 @@ impl<'a> Glue<'a> {
     }
 
     fn candidate(&mut self, from: usize) -> Option<usize> {
-        let mut first = usize::MAX;
-        for (upcoming, finder) in self.upcoming.iter_mut().zip(&self.starts.finders) {
-            if upcoming.is_none_or(|place| place < from) {
-                let found = finder.find(&self.bytes[from..]).map_or(usize::MAX, |found| from + found);
-                *upcoming = Some(found);
-            }
-            first = first.min(upcoming.unwrap_or(usize::MAX));
+        if let Some(upcoming) = self.upcoming.filter(|&upcoming| upcoming >= from) {
+            return (upcoming != usize::MAX).then_some(upcoming);
         }
-        (first != usize::MAX).then_some(first)
+        let mut at = from;
+        let found = loop {
+            let Some(place) = json::object_start(self.bytes, at, self.starts.letters) else { break None };
+            if self.starts.starts.iter().any(|start| self.bytes[place..].starts_with(start)) {
+                break Some(place);
+            }
+            at = place + 1;
+        };
+        self.upcoming = Some(found.unwrap_or(usize::MAX));
+        found
     }
 
     /// Whether the object at `at`, judged by its first member alone, can be a record.

@@ -11,7 +11,7 @@ use std::io::{self, Cursor, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, channel, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel, sync_channel};
 use std::thread;
 use std::time::Duration;
 
@@ -26,6 +26,10 @@ pub const BLOCK: usize = 256 * 1024;
 
 /// Blocks that are read ahead at the most.
 const BLOCKS_AHEAD: usize = 4;
+
+/// Blocks that the reading thread makes; then it fills those again that it gets back. New memory has to be cleared,
+/// and touching it costs as much as reading into it.
+const MOST_BLOCKS: usize = BLOCKS_AHEAD + 2;
 
 /// Files up to this size are read without a second thread: starting it would take longer.
 const SMALL: u64 = 1024 * 1024;
@@ -66,7 +70,7 @@ enum Blocks {
     /// Read when asked for, by the thread that asks.
     Here(Box<dyn Read + Send>),
     /// Read ahead by another thread, which takes spent blocks back.
-    Ahead { filled: Receiver<io::Result<Vec<u8>>>, spent: SyncSender<Vec<u8>> },
+    Ahead { filled: Receiver<io::Result<Vec<u8>>>, spent: Sender<Vec<u8>> },
 }
 
 impl Input {
@@ -125,20 +129,20 @@ impl Input {
     ///
     /// # Errors
     /// [`crate::ErrorKind::Io`], with the path; what `wait` fails with.
-    pub fn next_block(&mut self, spent: Vec<u8>, wait: &mut dyn FnMut() -> Result<()>) -> Result<Option<Vec<u8>>> {
+    pub fn next_block(&mut self, mut spent: Vec<u8>, wait: &mut dyn FnMut() -> Result<()>) -> Result<Option<Vec<u8>>> {
+        if let Blocks::Ahead { spent: back, .. } = &self.blocks {
+            // The reader may have ended already and need no more blocks.
+            let _ = back.send(std::mem::take(&mut spent));
+        }
         if let Some(block) = self.peeked.pop_front() {
             return Ok(Some(block));
         }
         let block = match &mut self.blocks {
             Blocks::Here(reader) => read_block(reader, spent),
-            Blocks::Ahead { filled, spent: back } => {
-                // The reader may have ended already and need no more blocks.
-                let _ = back.try_send(spent);
-                match next_filled(filled, wait)? {
-                    Some(block) => block,
-                    None => return Ok(None),
-                }
-            }
+            Blocks::Ahead { filled, .. } => match next_filled(filled, wait)? {
+                Some(block) => block,
+                None => return Ok(None),
+            },
         };
         let block = block.map_err(|error| Error::os(error, &self.path))?;
         Ok((!block.is_empty()).then_some(block))
@@ -320,7 +324,7 @@ fn next_filled(
 /// one, and if it never gets one (a pipe nobody writes to) it is of no harm.
 fn read_ahead(reader: Box<dyn Read + Send>) -> Blocks {
     let (give, filled) = sync_channel(BLOCKS_AHEAD);
-    let (spent, take_back) = sync_channel::<Vec<u8>>(BLOCKS_AHEAD + 2);
+    let (spent, take_back) = channel::<Vec<u8>>();
     let work = move || {
         let mut reader = match decompressed(reader) {
             Ok((reader, _)) => reader,
@@ -329,8 +333,21 @@ fn read_ahead(reader: Box<dyn Read + Send>) -> Blocks {
                 return;
             }
         };
+        let mut made = 0;
         loop {
-            let block = read_block(&mut reader, take_back.try_recv().unwrap_or_default());
+            let free = match take_back.try_recv() {
+                Ok(block) => block,
+                Err(_) if made < MOST_BLOCKS => {
+                    made += 1;
+                    Vec::new()
+                }
+                // Whoever asks for a block gives one back, so one comes unless nobody asks any more.
+                Err(_) => match take_back.recv() {
+                    Ok(block) => block,
+                    Err(_) => return,
+                },
+            };
+            let block = read_block(&mut reader, free);
             let last = !matches!(&block, Ok(block) if !block.is_empty());
             if give.send(block).is_err() || last {
                 return;

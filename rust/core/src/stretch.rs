@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::event::{InlineImage, MetImage, Said, Signal};
 use crate::head::Head;
 use crate::images::ImageStore;
+use crate::json::{self, Members, Value};
 
 /// Damaged pieces that are listed one by one; the rest are only counted.
 pub const MOST_DAMAGE_LISTED: usize = 1_000;
@@ -136,21 +137,27 @@ pub struct StretchReader<'s> {
 /// Texts that repeat from line to line, each in memory once.
 #[derive(Default)]
 struct Shared {
-    recent: Vec<Arc<str>>,
+    /// As written between the quotes, and decoded.
+    recent: Vec<(Box<[u8]>, Arc<str>)>,
     /// Where the next new text goes when all places are taken.
     next: usize,
+    none: Arc<str>,
 }
 
 impl Shared {
-    fn get(&mut self, text: &str) -> Arc<str> {
-        if let Some(known) = self.recent.iter().find(|known| known.as_ref() == text) {
+    fn get(&mut self, value: Option<Value<'_>>) -> Arc<str> {
+        let Some(raw) = value.and_then(Value::raw_string).filter(|raw| !raw.is_empty()) else {
+            return self.none.clone();
+        };
+        if let Some((_, known)) = self.recent.iter().find(|(written, _)| written.as_ref() == raw) {
             return known.clone();
         }
-        let new: Arc<str> = text.into();
+        let new: Arc<str> = json::decode(raw).text.into();
+        let entry = (raw.into(), new.clone());
         if self.recent.len() < MOST_SHARED {
-            self.recent.push(new.clone());
+            self.recent.push(entry);
         } else {
-            self.recent[self.next % MOST_SHARED] = new.clone();
+            self.recent[self.next % MOST_SHARED] = entry;
             self.next += 1;
         }
         new
@@ -217,8 +224,8 @@ impl Context for StretchContext<'_> {
         self.calls.may_be_subagent(call)
     }
 
-    fn shared(&mut self, text: &str) -> Arc<str> {
-        self.shared.get(text)
+    fn shared(&mut self, value: Option<Value<'_>>) -> Arc<str> {
+        self.shared.get(value)
     }
 
     fn keep(&mut self, image: InlineImage<'_>) -> Option<MetImage> {
@@ -276,8 +283,8 @@ impl Records for StretchReader<'_> {
         self.stretch.incomplete_tail = Some(place);
     }
 
-    fn wants_evidence(&self, rest: &[u8]) -> bool {
+    fn wants_evidence(&self, upcoming: &Members<'_>) -> bool {
         let asked = Evidence { subagents: self.calls.any, copies: self.head.copies };
-        self.head.agent.wants_evidence(asked, rest)
+        self.head.agent.wants_evidence(asked, upcoming)
     }
 }

@@ -18,7 +18,7 @@ use crate::event::{
 };
 use crate::glue::Recognize;
 use crate::images::inline_images;
-use crate::json::{self, Broken, Members, Value, key_is};
+use crate::json::{self, Broken, Members, Value, has_escapes, key_is};
 
 use human::{human_words, is_slash_command};
 
@@ -51,6 +51,10 @@ impl Classify for ClaudeCode {
     fn classify(&self, kind: &str, entry: &Fields<'_>, complete: bool) -> Class {
         entry_types::classify(kind, entry, complete)
     }
+
+    fn opens(&self, kind: &str) -> Option<&'static str> {
+        matches!(kind, "user" | "assistant").then_some("message")
+    }
 }
 
 impl Recognize for ClaudeCode {
@@ -77,23 +81,33 @@ impl Agent for ClaudeCode {
     fn envelope(&self, entry: &Entry<'_>, context: &mut dyn Context) -> Envelope {
         let sidechain = entry.is_true("isSidechain");
         Envelope {
-            uuid: EntryId::of(&entry.text("uuid")),
-            parent_uuid: if sidechain { EntryId::of(&entry.text("parentUuid")) } else { EntryId::default() },
-            session_id: context.shared(&entry.text("sessionId")),
+            uuid: entry_id(entry.get("uuid")),
+            parent_uuid: if sidechain { entry_id(entry.get("parentUuid")) } else { EntryId::default() },
+            session_id: context.shared(entry.get("sessionId")),
             timestamp: entry.text("timestamp").into(),
-            cwd: context.shared(&entry.text("cwd")),
-            version: context.shared(&entry.text("version")),
+            cwd: context.shared(entry.get("cwd")),
+            version: context.shared(entry.get("version")),
             sidechain,
-            agent_id: context.shared(&entry.text("agentId")),
+            agent_id: context.shared(entry.get("agentId")),
             place: entry.place,
             ..Envelope::default()
         }
     }
 
-    fn wants_evidence(&self, of_use: Evidence, rest: &[u8]) -> bool {
+    fn wants_evidence(&self, of_use: Evidence, upcoming: &Members<'_>) -> bool {
         // Every progress entry that names a subagent holds this.
         static NAMES_SUBAGENT: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"agent_progress"));
-        of_use.subagents && NAMES_SUBAGENT.find(rest).is_some()
+        if !of_use.subagents {
+            return false;
+        }
+        // The data come next in most, and begin with their type unless a message stands first in them.
+        let place = upcoming.upcoming_object();
+        let data = place.filter(|place| &upcoming.bytes()[place.key.clone()] == b"data");
+        let first = data.and_then(|data| Members::open(upcoming.bytes(), data.value.start)?.member().ok()?);
+        match first.and_then(|(key, kind)| kind.raw_string().filter(|_| key == b"type")) {
+            Some(kind) if !has_escapes(kind) => kind == b"agent_progress",
+            _ => NAMES_SUBAGENT.find(upcoming.bytes()).is_some(),
+        }
     }
 
     fn home(&self) -> &'static Home {
@@ -116,6 +130,12 @@ impl Agent for ClaudeCode {
             say(Signal::Broken);
         }
     }
+}
+
+/// The id that a value spells. Most are ids of the usual form, which need no decoding.
+fn entry_id(value: Option<Value<'_>>) -> EntryId {
+    let usual = value.and_then(Value::raw_string).and_then(EntryId::of_uuid);
+    usual.unwrap_or_else(|| EntryId::of(&string(value)))
 }
 
 /// Entries that tell one thing.
@@ -233,7 +253,7 @@ fn words_and_images<'a>(blocks: &[Block<'a>]) -> (Joined, Vec<InlineImage<'a>>) 
 }
 
 fn read_user(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) -> Result<(), Broken> {
-    let content = entry.get("message").map_or(Ok(None), |message| message.find("content"))?;
+    let content = entry.inner("message", "content")?;
     let blocks = Block::all(content)?;
     let results = read_tool_results(entry, &blocks, context, say);
     if results > 0 && results == blocks.len() {
@@ -331,18 +351,12 @@ fn line_number_after(text: &str, label: &str) -> Option<u64> {
 }
 
 fn read_assistant(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) -> Result<(), Broken> {
-    let Some(message) = entry.get("message") else { return Ok(()) };
-    let (mut id, mut model, mut content) = (None, None, None);
-    let mut members = Members::open(message.raw(), 0);
-    while let Some((key, value)) = members.as_mut().map_or(Ok(None), Members::member)? {
-        let slot = match json::key(key).as_ref() {
-            b"id" => &mut id,
-            b"model" => &mut model,
-            b"content" => &mut content,
-            _ => continue,
-        };
-        slot.get_or_insert(value);
+    if entry.get("message").is_none() {
+        return Ok(());
     }
+    let part = |name| entry.inner("message", name);
+    // All of the message is read: what is broken behind its content is broken too.
+    let (id, model, content, _) = (part("id")?, part("model")?, part("content")?, part("")?);
     if entry.is_true("isApiErrorMessage") || string(model) == "<synthetic>" {
         say(Signal::ClientMessage);
         return Ok(());

@@ -101,13 +101,14 @@ impl Agent for Codex {
         }
     }
 
-    fn wants_evidence(&self, of_use: Evidence, rest: &[u8]) -> bool {
+    fn wants_evidence(&self, of_use: Evidence, upcoming: &Members<'_>) -> bool {
         /// An image in an output, as a data URI or as MCP writes it.
         static IMAGES: LazyLock<[Finder<'_>; 2]> =
             LazyLock::new(|| [Finder::new(b";base64,"), Finder::new(b"\"image\"")]);
         /// What an output says about the subagent that was started.
         static AGENTS: LazyLock<[Finder<'_>; 2]> =
             LazyLock::new(|| [Finder::new(b"agent_id"), Finder::new(b"task_name")]);
+        let rest = upcoming.bytes();
         of_use.copies
             || IMAGES.iter().any(|marker| marker.find(rest).is_some())
             || (of_use.subagents && AGENTS.iter().any(|marker| marker.find(rest).is_some()))

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::entry::{Classify, Entry};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Envelope, InlineImage, MetImage, Said, Signal, Thread};
-use crate::json::Value;
+use crate::json::{Members, Value};
 
 pub use claude_code::ClaudeCode;
 pub use codex::Codex;
@@ -18,8 +18,8 @@ pub use codex::Codex;
 pub trait Context {
     /// Whether the tool call of this id may have started a subagent: only then is its result read.
     fn is_subagent_call(&self, call: &str) -> bool;
-    /// The text, shared with the entries before that have the same.
-    fn shared(&mut self, text: &str) -> Arc<str>;
+    /// The string, shared with the entries before that have the same; "" for every other value and for none.
+    fn shared(&mut self, value: Option<Value<'_>>) -> Arc<str>;
     /// Keeps an image; `None` when images are not wanted.
     fn keep(&mut self, image: InlineImage<'_>) -> Option<MetImage>;
 }
@@ -32,8 +32,8 @@ pub trait Agent: Classify + Sync {
     /// The fields that entries share.
     fn envelope(&self, entry: &Entry<'_>, context: &mut dyn Context) -> Envelope;
 
-    /// Whether an entry of class evidence, of which (at least) `rest` is not yet read, tells anything that is of use.
-    fn wants_evidence(&self, of_use: Evidence, rest: &[u8]) -> bool;
+    /// Whether an entry of class evidence, of which `upcoming` is not yet read, tells anything that is of use.
+    fn wants_evidence(&self, of_use: Evidence, upcoming: &Members<'_>) -> bool;
 
     /// Gives what the entry says to `say`, in order.
     fn read(&self, entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal));

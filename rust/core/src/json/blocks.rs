@@ -20,18 +20,30 @@ use std::arch::x86_64::{
     _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8,
 };
 
-use super::scan::{Broken, MemberPlace, scalar_end, skip_blank};
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use super::scan::{Broken, MemberPlace, plain_object_start, scalar_end, skip_blank};
 
 const BLOCK: usize = 64;
 
-/// Whether this processor has what the functions here need. The answer is kept by the standard library.
+/// Whether this processor has what the functions here need. It is asked for every member, so the answer is kept.
 #[inline]
 pub(super) fn available() -> bool {
-    is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("popcnt")
-        && is_x86_feature_detected!("pclmulqdq")
+    static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
+    match ANSWER.load(Ordering::Relaxed) {
+        UNKNOWN => {
+            let available = is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("popcnt")
+                && is_x86_feature_detected!("pclmulqdq");
+            ANSWER.store(u8::from(available), Ordering::Relaxed);
+            available
+        }
+        answer => answer != 0,
+    }
 }
+
+const UNKNOWN: u8 = 2;
 
 /// [`super::scan::string_end`] for a processor on which [`available`] is true.
 pub(super) fn string_end(bytes: &[u8], open: usize) -> Result<usize, Broken> {
@@ -52,6 +64,13 @@ pub(super) fn member(bytes: &[u8], key: usize) -> Result<MemberPlace, Broken> {
     debug_assert!(available());
     // SAFETY: the caller has asked `available`, so the processor has every feature of the function.
     unsafe { member_avx2(bytes, key) }
+}
+
+/// [`super::scan::object_start`] for a processor on which [`available`] is true.
+pub(super) fn object_start(bytes: &[u8], from: usize, letters: [u8; 2]) -> Option<usize> {
+    debug_assert!(available());
+    // SAFETY: the caller has asked `available`, so the processor has every feature of the function.
+    unsafe { object_start_avx2(bytes, from, letters) }
 }
 
 /// 64 bytes in two registers.
@@ -109,6 +128,18 @@ fn escaped(backslashes: u64, carry: &mut u64) -> u64 {
     (EVEN ^ (even_runs << 1)) & follows
 }
 
+/// Passes a block in which nothing depends on what is escaped: only what the next one begins with does, and that only
+/// where this one ends with a backslash.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn pass_string(bytes: &[u8], at: usize, block: Block, carry: &mut u64) {
+    if bytes.get(at + BLOCK - 1) == Some(&b'\\') {
+        escaped(block.equal(b'\\'), carry);
+    } else {
+        *carry = 0;
+    }
+}
+
 /// Bit by bit, the parity of the bits up to and with it.
 #[inline]
 #[target_feature(enable = "avx2,pclmulqdq")]
@@ -122,6 +153,9 @@ fn prefix_xor(mask: u64) -> u64 {
 fn member_avx2(bytes: &[u8], key: usize) -> Result<MemberPlace, Broken> {
     if bytes.get(key) != Some(&b'"') {
         return Err(Broken);
+    }
+    if let Some(place) = short_member(bytes, key) {
+        return Ok(place);
     }
     let key_end = string_end_avx2(bytes, key)?;
     let colon = skip_blank(bytes, key_end);
@@ -138,6 +172,43 @@ fn member_avx2(bytes: &[u8], key: usize) -> Result<MemberPlace, Broken> {
     Ok(MemberPlace { key: key + 1..key_end - 1, value: value..end })
 }
 
+/// The member at `key`, if it is a string without escapes and the whole fits into a block, as most do.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,popcnt,pclmulqdq")]
+fn short_member(bytes: &[u8], key: usize) -> Option<MemberPlace> {
+    let block = Block::of(bytes.get(key + 1..)?.first_chunk::<BLOCK>()?);
+    let quotes = block.equal(b'"');
+    // The key's closing quote, the value's opening one right behind a colon, its closing one.
+    let (key_end, rest) = (quotes.trailing_zeros() as usize, quotes & quotes.wrapping_sub(1));
+    let (value, rest) = (rest.trailing_zeros() as usize, rest & rest.wrapping_sub(1));
+    let value_end = rest.trailing_zeros() as usize;
+    if value != key_end + 2 || value_end == BLOCK || bytes[key + 2 + key_end] != b':' {
+        return None;
+    }
+    let escapes = block.equal(b'\\') & ((1 << value_end) - 1);
+    let behind = key + 1;
+    (escapes == 0).then(|| MemberPlace { key: behind..behind + key_end, value: behind + value..behind + value_end + 1 })
+}
+
+#[target_feature(enable = "avx2,bmi1,popcnt,pclmulqdq")]
+fn object_start_avx2(bytes: &[u8], from: usize, letters: [u8; 2]) -> Option<usize> {
+    let mut at = from;
+    // The three bytes of a start are looked for side by side, each in a block of its own.
+    while at + BLOCK + 2 <= bytes.len() {
+        let braces = Block::load(bytes, at).equal(b'{');
+        if braces != 0 {
+            let third = Block::load(bytes, at + 2);
+            let found =
+                braces & Block::load(bytes, at + 1).equal(b'"') & (third.equal(letters[0]) | third.equal(letters[1]));
+            if found != 0 {
+                return Some(at + found.trailing_zeros() as usize);
+            }
+        }
+        at += BLOCK;
+    }
+    plain_object_start(bytes, at, letters)
+}
+
 #[inline]
 #[target_feature(enable = "avx2,bmi1,popcnt,pclmulqdq")]
 fn string_end_avx2(bytes: &[u8], open: usize) -> Result<usize, Broken> {
@@ -145,9 +216,14 @@ fn string_end_avx2(bytes: &[u8], open: usize) -> Result<usize, Broken> {
     let mut carry = 0;
     while at < bytes.len() {
         let block = Block::load(bytes, at);
-        let quotes = block.equal(b'"') & !escaped(block.equal(b'\\'), &mut carry);
+        let quotes = block.equal(b'"');
         if quotes != 0 {
-            return Ok(at + quotes.trailing_zeros() as usize + 1);
+            let quotes = quotes & !escaped(block.equal(b'\\'), &mut carry);
+            if quotes != 0 {
+                return Ok(at + quotes.trailing_zeros() as usize + 1);
+            }
+        } else {
+            pass_string(bytes, at, block, &mut carry);
         }
         at += BLOCK;
     }

@@ -12,7 +12,7 @@ mod string;
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub use scan::{Broken, MemberPlace, enclosing_object_start, skip_blank, value_end};
+pub use scan::{Broken, MemberPlace, enclosing_object_start, has_escapes, object_start, skip_blank, value_end};
 pub use string::{Text, decode};
 
 use string::decode_key;
@@ -166,17 +166,18 @@ impl<'a> Value<'a> {
 #[inline]
 #[must_use]
 pub fn key_is(raw: &[u8], name: &str) -> bool {
-    raw == name.as_bytes() || (raw.len() > name.len() && raw.contains(&b'\\') && decode_key(raw) == name)
+    raw == name.as_bytes() || (raw.len() > name.len() && has_escapes(raw) && decode_key(raw) == name)
 }
 
 /// The key that is spelled by `raw` (between its quotes): `raw` itself unless it holds escapes.
 #[inline]
 #[must_use]
 pub fn key(raw: &[u8]) -> Cow<'_, [u8]> {
-    if raw.contains(&b'\\') { Cow::Owned(decode_key(raw).into_owned().into_bytes()) } else { Cow::Borrowed(raw) }
+    if has_escapes(raw) { Cow::Owned(decode_key(raw).into_owned().into_bytes()) } else { Cow::Borrowed(raw) }
 }
 
 /// Walks the members of one object in order: [`Members::key`], then [`Members::value`], again and again.
+#[derive(Clone)]
 pub struct Members<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -269,6 +270,18 @@ impl<'a> Members<'a> {
         let start = self.at;
         self.at = value_end(self.bytes, start)?;
         Ok(Value(&self.bytes[start..self.at]))
+    }
+
+    /// Goes on behind a member whose place is known.
+    pub fn step_over(&mut self, place: &MemberPlace) {
+        self.first = false;
+        self.at = place.value.end;
+    }
+
+    /// The bytes that the walk was opened on, to their end.
+    #[must_use]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
     }
 
     /// Where the walk is, in the bytes it was opened on.

@@ -17,7 +17,7 @@
 
 use std::ops::Range;
 
-use memchr::{memchr, memchr3, memrchr3};
+use memchr::{memchr, memchr_iter, memchr3, memrchr3};
 
 #[cfg(target_arch = "x86_64")]
 use super::blocks;
@@ -115,6 +115,14 @@ pub struct MemberPlace {
     pub value: Range<usize>,
 }
 
+/// Whether a key (between its quotes) is written with escapes, which no known writer does. Keys are short, and a
+/// search that has to be called costs more than looking at each byte.
+#[inline]
+#[must_use]
+pub fn has_escapes(key: &[u8]) -> bool {
+    key.iter().any(|&byte| byte == b'\\')
+}
+
 /// The member whose key's opening quote is at `key`.
 #[inline]
 pub(super) fn member(bytes: &[u8], key: usize) -> Result<MemberPlace, Broken> {
@@ -164,6 +172,25 @@ fn plain_container_end(bytes: &[u8], open: usize, opening: u8, closing: u8) -> R
             }
         }
     }
+}
+
+/// The first place at or behind `from` where an object begins whose first key begins with one of `letters`, and
+/// nothing stands between brace, quote and letter.
+#[must_use]
+pub fn object_start(bytes: &[u8], from: usize, letters: [u8; 2]) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if blocks::available() {
+        return blocks::object_start(bytes, from, letters);
+    }
+    plain_object_start(bytes, from, letters)
+}
+
+pub(super) fn plain_object_start(bytes: &[u8], from: usize, letters: [u8; 2]) -> Option<usize> {
+    let places = memchr_iter(b'{', bytes.get(from..)?).map(|place| from + place);
+    let mut starts = places.filter(|&place| {
+        bytes.get(place + 1) == Some(&b'"') && bytes.get(place + 2).is_some_and(|letter| letters.contains(letter))
+    });
+    starts.next()
 }
 
 /// Where the object begins whose closing brace is the last byte of `bytes`, found by reading backwards.
@@ -292,6 +319,15 @@ mod tests {
         fn members_stand_where_the_plain_way_says(mut bytes in json_like(), key in "[a-z]{0,70}", gap in "[ ]{0,2}") {
             bytes.splice(0..0, format!("\"{key}\"{gap}:{gap}").into_bytes());
             prop_assert_eq!(member(&bytes, 0), plain_member(&bytes, 0));
+        }
+
+        #[test]
+        fn objects_start_where_one_looks_at_every_place(bytes in json_like(), from in 0_usize..20, letters: [u8; 2]) {
+            let letters = [b'p', if letters[0] < 128 { b'p' } else { letters[1] }];
+            let starts = |place: &usize| bytes[*place..].starts_with(b"{\"") && bytes.get(place + 2).is_some_and(|letter| letters.contains(letter));
+            let expected = (from..bytes.len()).find(starts);
+            prop_assert_eq!(object_start(&bytes, from, letters), expected);
+            prop_assert_eq!(plain_object_start(&bytes, from, letters), expected);
         }
 
         #[test]
