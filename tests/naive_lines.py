@@ -5,46 +5,28 @@ from __future__ import annotations
 import codecs
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 Json = dict[str, Any]
 
-# ---------------------------------------------------------------- the type table
-
-SIGNAL = {"user", "assistant", "queue-operation"}
-FACTS = {"summary", "ai-title", "custom-title", "pr-link", "last-prompt", "continued-in"}
-NOISE = {
-    "progress", "file-history-snapshot", "file-history-delta", "agent-name", "agent-color", "agent-setting",
-    "tag", "mode", "permission-mode", "bridge-session", "relocated", "worktree-state", "fork-context-ref",
-    "content-replacement", "atis-latch", "cost-state", "frame-link", "history-suppression",
-    "ended-by-model", "isolation-latch", "dev-mods", "memory-mode", "observer-ref", "attribution-snapshot",
-    "artifact-comment-monitor", "artifact-autoreact-ledger", "api-request-blob", "api-request-shape",
-    "api-request", "saved_hook_context", "speculation-accept", "task-summary", "started", "result",
-    "failed", "agent_metadata",
-}  # fmt: skip
-NOISE_PREFIX = "marble-origami-"
-NO_TYPE = "(none)"
+# ---------------------------------------------------------------- the entry types of an agent
 
 
-def kind_of(type_: str, detail: object) -> str:
-    """The class of an entry; `detail` is the subtype of a system entry, the inner type of an attachment."""
-    if type_ == "system":
-        return {"turn_duration": "signal", "compact_boundary": "fact"}.get(str(detail), "noise")
-    if type_ == "attachment":
-        return "signal" if detail == "queued_command" else "noise"
-    if type_ in NOISE or type_.startswith(NOISE_PREFIX):
-        return "noise"
-    if type_ in SIGNAL:
-        return "signal"
-    return "fact" if type_ in FACTS else "unknown"
+@dataclass(frozen=True)
+class Types:
+    """What reading lines has to know about an agent: which types there are, and how its records begin.
 
+    The functions take an entry, or the members of it that were seen so far; only those in `deciding` count.
+    """
 
-def detail_of(type_: str, entry: Json) -> object:
-    """The second key that decides the class of a system or attachment entry."""
-    if type_ == "attachment":
-        return mapping(entry.get("attachment")).get("type")
-    return entry.get("subtype")
+    record_start: re.Pattern[str]
+    deciding: tuple[str, ...]  # the keys of the members that a class depends on
+    is_decided: Callable[[Json], bool]  # whether what was seen settles name and class, whatever follows
+    name_of: Callable[[Json], str]
+    kind_of: Callable[[Json], str]
+    is_record: Callable[[Json], bool]  # whether an object nested in a line may be a record of its own
 
 
 # ---------------------------------------------------------------- text
@@ -261,7 +243,7 @@ def decode_or_none(text: str, start: int) -> object:
         return None
 
 
-def noise_before_break(text: str, start: int) -> tuple[str, int] | None:
+def noise_before_break(text: str, start: int, types: Types) -> tuple[str, int] | None:
     """The type of a noise record and the place where it was known, if it is not broken before that."""
     members, end = members_before_break(text, start)
     seen: Json = {}
@@ -277,49 +259,40 @@ def noise_before_break(text: str, start: int) -> tuple[str, int] | None:
                 return "attachment", value_start
         if value_end is None:
             return None
-        if key == "attachment":
-            seen.setdefault(key, mapping(decode_or_none(text, value_start)))
-        elif key in ("type", "subtype"):
+        if key == "type":
             seen.setdefault(key, string_at(text, value_start, value_end))
-        type_ = seen.get("type")
-        if type_ is None and "type" in seen:
-            return None
-        decided_by = {"system": "subtype", "attachment": "attachment"}.get(str(type_), "type")
-        if type_ is not None and decided_by in seen:
+        elif key in types.deciding:
+            seen.setdefault(key, decode_or_none(text, value_start))
+        if types.is_decided(seen):
             # Behind what is whole: a value that ends the line may be the record that was glued.
             whole = text[value_start] != '"' and value_end < len(text)
-            is_noise = kind_of(type_, detail_of(type_, seen)) == "noise"
-            return (type_, value_end if whole else value_start) if is_noise else None
+            return noise_known(seen, value_end if whole else value_start, types)
     # A system entry without subtype, an attachment entry without attachment: known when all was seen.
-    return (seen["type"], end) if "type" in seen and end is not None else None
+    return noise_known(seen, end, types) if end is not None else None
 
 
-RECORD_START = re.compile(r'\{"(?:parentUuid|type)"')
+def noise_known(seen: Json, at: int, types: Types) -> tuple[str, int] | None:
+    """The type and the place where it was known, when it is one of noise."""
+    return (types.name_of(seen), at) if types.kind_of(seen) == "noise" else None
+
+
 PADDING = " \t\r\0"
 
 
-def is_record(text: str, start: int) -> bool:
-    """Whether the whole object at `start` is a record: of a known type, and a turn names its session."""
-    entry = decode_value(text, start)[0]
-    type_ = string_of(entry, "type")
-    known = type_ in ("system", "attachment") or kind_of(type_, None) != "unknown"
-    return known and ("sessionId" in entry or type_ not in ("user", "assistant"))
-
-
-def glued_start(text: str, after: int) -> int | None:
+def glued_start(text: str, after: int, types: Types) -> int | None:
     """Where a record starts that was written onto an unfinished one.
 
     Inside a valid record an object can only follow `:`, `[` or `,`, and neither the end of the line nor
     another record ever follows it.
     """
-    for match in RECORD_START.finditer(text, after):
+    for match in types.record_start.finditer(text, after):
         start = match.start()
         if text[:start].rstrip(PADDING)[-1:] not in (":", "[", ","):
             return start
         end = whole_object_end(text, start)
-        if end is not None and is_record(text, start):
+        if end is not None and types.is_record(decode_value(text, start)[0]):
             behind = text[end:].lstrip(PADDING)
-            if not behind or RECORD_START.match(behind):
+            if not behind or types.record_start.match(behind):
                 return start
     return None
 
@@ -347,30 +320,30 @@ class LineReading:
             self.damage[-1] = (start, end, "joined_records")
 
 
-def read_line(text: str, *, terminated: bool) -> LineReading:
+def read_line(text: str, types: Types, *, terminated: bool) -> LineReading:
     """The records of a trimmed line, whole ones between and behind broken ones included."""
     reading = LineReading()
     at: int | None = 0
     while at is not None:
-        at = read_record(text, at, reading, terminated=terminated)
+        at = read_record(text, at, reading, types, terminated=terminated)
     return reading
 
 
-def read_record(text: str, start: int, reading: LineReading, *, terminated: bool) -> int | None:
+def read_record(text: str, start: int, reading: LineReading, types: Types, *, terminated: bool) -> int | None:
     """Reads what stands at `start`; gives where to go on."""
     end = whole_object_end(text, start)
-    noise = noise_before_break(text, start) if text[start] == "{" else None
+    noise = noise_before_break(text, start, types) if text[start] == "{" else None
     if noise is not None and end != len(text):
         # One whose class only its end tells is read like any other, and so is one that must be whole.
         end = members_before_break(text, start)[1]
         if end is None or (terminated and noise[1] != end):
-            return read_noise(text, start, noise, reading, terminated=terminated)
+            return read_noise(text, (start, *noise), reading, types, terminated=terminated)
     if end is not None:
         broken = whole_object_end(text, start) is None
         reading.records.append((start, end, noise[0] if noise and broken else None))
         reading.place_joined(start, end)
-        return read_behind(text, end, reading)
-    glued = glued_start(text, start + 1)
+        return read_behind(text, end, reading, types)
+    glued = glued_start(text, start + 1, types)
     reading.place_joined(start, len(text) if glued is None else glued)
     if glued is not None:
         reading.damage.append((start, glued, "truncated_record"))
@@ -382,7 +355,7 @@ def read_record(text: str, start: int, reading: LineReading, *, terminated: bool
     return glued
 
 
-def read_behind(text: str, end: int, reading: LineReading) -> int | None:
+def read_behind(text: str, end: int, reading: LineReading, types: Types) -> int | None:
     """What stands behind a whole record: nothing, another record, or something odd."""
     rest = len(text) - len(text[end:].lstrip(PADDING))
     if rest == len(text):
@@ -390,7 +363,7 @@ def read_behind(text: str, end: int, reading: LineReading) -> int | None:
     if text[rest] == "{":
         reading.damage.append((rest, len(text), "joined_records"))
         return rest
-    glued = glued_start(text, rest)
+    glued = glued_start(text, rest, types)
     if glued is None:
         reading.damage.append((rest, len(text), "trailing_bytes"))
     else:
@@ -399,14 +372,14 @@ def read_behind(text: str, end: int, reading: LineReading) -> int | None:
 
 
 def read_noise(
-    text: str, start: int, noise: tuple[str, int], reading: LineReading, *, terminated: bool
+    text: str, noise: tuple[int, str, int], reading: LineReading, types: Types, *, terminated: bool
 ) -> int | None:
     """A noise record is never called broken; behind the place of its type only a glued one counts.
 
     An unfinished line may still become whole: of it noise counts only when another record follows.
     """
-    type_, known_at = noise
-    glued = glued_start(text, known_at)
+    start, type_, known_at = noise
+    glued = glued_start(text, known_at, types)
     if glued is None and not terminated:
         reading.place_joined(start, len(text))
         reading.tail = start
@@ -461,25 +434,29 @@ def nul_runs(raw: bytes) -> list[tuple[int, int]]:
     return [(start, end) for start, end in sides if b"\0" in raw[start:end]]
 
 
-def read_file(data: bytes) -> File:
+def read_file(data: bytes, types: Types) -> File:
     """Splits at 0x0A only and reads every line; numbers count from 1."""
     file = File(lines=data.count(b"\n") + (not data.endswith(b"\n") and data != b""))
     offset = 0
     for number, raw in enumerate(data.split(b"\n"), start=1):
         skipped = 3 if offset == 0 and raw.startswith(b"\xef\xbb\xbf") else 0
         terminated = offset + len(raw) < len(data)
-        read_one_line(file, raw[skipped:], number, offset + skipped, terminated=terminated)
+        read_one_line(file, raw[skipped:], (number, offset + skipped), types, terminated=terminated)
         offset += len(raw) + 1
     return file
 
 
-def read_one_line(file: File, raw: bytes, number: int, offset: int, *, terminated: bool) -> None:
+def read_one_line(file: File, raw: bytes, place: tuple[int, int], types: Types, *, terminated: bool) -> None:
     """Adds the records and the damage of one line to the file."""
+    number, offset = place
     body = raw.strip(b" \t\r\0")
     begin = raw.index(body) if body else 0
-    reading = read_line(body.decode("latin-1"), terminated=terminated) if body else LineReading()
+    text = body.decode("latin-1")
+    reading = read_line(text, types, terminated=terminated) if body else LineReading()
     for start, end, noise_type in reading.records:
-        file.records.append(make_record(body[start:end], number, offset + begin + start, noise_type))
+        record = make_record(body[start:end], types, noise_type)
+        record.line, record.offset = number, offset + begin + start
+        file.records.append(record)
     runs = [(start, end, "nul_bytes") for start, end in nul_runs(raw)]
     runs += [(begin + start, begin + end, reason) for start, end, reason in reading.damage]
     for start, end, reason in runs:
@@ -489,13 +466,9 @@ def read_one_line(file: File, raw: bytes, number: int, offset: int, *, terminate
         file.incomplete_tail = piece(number, offset + begin + reading.tail, len(body) - reading.tail)
 
 
-def make_record(raw: bytes, line: int, offset: int, noise_type: str | None) -> Record:
+def make_record(raw: bytes, types: Types, noise_type: str | None = None) -> Record:
     """A record with its entry decoded; the entry of broken noise stays empty."""
     if noise_type is not None:
-        return Record(line, offset, len(raw), noise_type, "noise", {})
+        return Record(0, 0, len(raw), noise_type, "noise", {})
     entry = decode_value(raw.decode("utf-8", "mark-invalid"), 0)[0]
-    value = entry.get("type")
-    type_ = string_of(entry, "type") if isinstance(value, str) else NO_TYPE
-    return Record(
-        line, offset, len(raw), publish(type_)[:100], kind_of(type_, detail_of(type_, entry)), entry
-    )
+    return Record(0, 0, len(raw), publish(types.name_of(entry))[:100], types.kind_of(entry), entry)

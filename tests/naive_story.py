@@ -34,6 +34,7 @@ class Call:
     event: Event
     tool: str
     arguments: Json
+    agent: AgentCall | None = None  # when the call starts a subagent
 
     def shown(self) -> str:
         """The tool and its target, for the description of a picture."""
@@ -75,7 +76,7 @@ class Story:
             self.pending.add("compaction")
             self.compactions += 1
         elif record.type == "system" and record.kind == "signal":
-            self.take_turn_duration(record.entry)
+            self.take_turn_duration(duration_of(record.entry.get("durationMs")))
         elif record.type == "user":
             self.take_user(record)
         elif record.type == "assistant":
@@ -137,9 +138,8 @@ class Story:
         """The latest event of the assistant."""
         return next((event for event in reversed(self.events) if event.role == "assistant"), None)
 
-    def take_turn_duration(self, entry: Json) -> None:
+    def take_turn_duration(self, duration: int | None) -> None:
         """The duration goes to the last assistant event, when no new turn has begun and it has none yet."""
-        duration = duration_of(entry)
         if duration is None:
             return
         for event in reversed(self.events):
@@ -218,17 +218,18 @@ class Story:
             self.add(event)
             self.queue.assistant_spoke()
             for block in tool_blocks:
-                self.note_call(event, block)
+                id_, tool, asked = string_of(block, "id"), string_of(block, "name"), block.get("input")
+                started = AgentCall(id_, asked) if tool in AGENT_TOOLS else None
+                self.note_call(id_, Call(event, tool, mapping(asked), started))
         self.take_results(record, blocks)
 
-    def note_call(self, event: Event, block: Json) -> None:
+    def note_call(self, id_: str, call: Call) -> None:
         """Remembers a tool call by its id; a call of an agent gets its reference at once."""
-        id_, tool, arguments = string_of(block, "id"), string_of(block, "name"), block.get("input")
         if id_:
-            self.calls[id_] = Call(event, tool, mapping(arguments))
-        if tool in AGENT_TOOLS:
-            self.agent_calls.append(AgentCall(id_, arguments))
-            event.subagent_refs.append(self.agent_calls[-1].ref)
+            self.calls[id_] = call
+        if call.agent is not None:
+            self.agent_calls.append(call.agent)
+            call.event.subagent_refs.append(call.agent.ref)
 
     def take_results(self, record: Record, blocks: list[Any]) -> None:
         """Takes from tool results the pictures and the agent's id and usage."""
@@ -264,9 +265,7 @@ class Story:
 
     def agent_call(self, id_: str) -> AgentCall | None:
         """The last call of an agent with this id, if no other call has taken the id since."""
-        if id_ not in self.calls or self.calls[id_].tool not in AGENT_TOOLS:
-            return None
-        return [call for call in self.agent_calls if call.id == id_][-1]
+        return self.calls[id_].agent if id_ in self.calls else None
 
     # -- the queue
 
@@ -333,9 +332,8 @@ def is_from_client(entry: Json) -> bool:
     )
 
 
-def duration_of(entry: Json) -> int | None:
-    """The milliseconds that a turn took, when the entry says so."""
-    duration = entry.get("durationMs")
+def duration_of(duration: object) -> int | None:
+    """The milliseconds that something took, when the value is a number of them."""
     if isinstance(duration, bool) or not isinstance(duration, int | float) or duration < 0:
         return None
     return int(duration)

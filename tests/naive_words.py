@@ -186,6 +186,7 @@ class Event:
     boundary: list[str] = field(default_factory=list)
     duration_ms: int | None = None
     interrupted: bool = False
+    rolled_back: bool = False
     pictures: list[tuple[Picture, str]] = field(default_factory=list)  # each with its description
     screenshots: list[Json] = field(default_factory=list)
     subagent_refs: list[Json] = field(default_factory=list)
@@ -217,6 +218,7 @@ class Event:
             ("screenshots", self.screenshots, self.screenshots != []),
             ("subagent_refs", self.subagent_refs, self.subagent_refs != []),
             ("interrupted", True, self.interrupted),
+            ("rolled_back", True, self.rolled_back),
             ("source", self.source, self.source is not None),
             ("uuid", publish(self.uuid), True),
             ("message_id", publish(self.message_id), not user),

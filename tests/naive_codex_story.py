@@ -1,0 +1,285 @@
+"""The fold from Codex records to events, on the story that every agent's twin shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.naive_codex_types import body_of, item_of, topic_of
+from tests.naive_codex_words import (
+    Message,
+    Tool,
+    call_id,
+    images_of_mcp,
+    images_of_output,
+    images_of_result,
+    mcp_tool_of,
+    message_of,
+    squeezed,
+    thoughts_of,
+    tool_of,
+)
+from tests.naive_lines import Json, Record, decode_or_none, mapping, string_of, trim
+from tests.naive_story import AgentCall, Call, Story, duration_of
+from tests.naive_words import Event, Picture
+
+PASTED, FROM_A_TOOL = "Image pasted by the user", "Screenshot from a tool"
+
+
+@dataclass
+class Kept:
+    """What was said or thought last, and how it has been recorded so far."""
+
+    event: Event
+    text: str
+    recordings: set[str]
+
+    def is_twin(self, event: Event, text: str, recording: str) -> bool:
+        """Whether this is the same once more, recorded in another way."""
+        same = self.event.role == event.role and squeezed(self.text) == squeezed(text)
+        return same and recording not in self.recordings
+
+
+class SpawnCall(AgentCall):
+    """A call of `spawn_agent`: its result may name the path of the agent instead of its id."""
+
+    def __init__(self, tool: Tool) -> None:
+        asked = tool.arguments
+        prompt = string_of(asked, "message")
+        super().__init__(
+            tool.id,
+            {
+                "prompt": "" if prompt.startswith("gAAAAA") else prompt,  # encrypted
+                "subagent_type": string_of(asked, "agent_type"),
+                "description": string_of(asked, "task_name") or string_of(asked, "nickname"),
+            },
+        )
+        self.path = ""
+
+    def take_output(self, output: object) -> None:
+        """The id of the agent, or the path that is known by its name."""
+        told = mapping(decode_or_none(trim(output), 0) if isinstance(output, str) else output)
+        if "result" in self.evidence or self.path:
+            return
+        if string_of(told, "agent_id"):
+            self.evidence["result"] = string_of(told, "agent_id")
+        else:
+            self.path = string_of(told, "task_name")
+
+
+class CodexStory(Story):
+    """The fold over the records of a thread that are its own."""
+
+    def __init__(self, records: list[Record], *, with_images: bool) -> None:
+        super().__init__(with_images=with_images)
+        self.told_by_events = roles_told_by_events(records)
+        self.reasons_in_items = any(is_reasoning_item(record) and thoughts_of(record) for record in records)
+        self.held: list[tuple[Record, Picture]] = []
+        self.last_message: Kept | None = None
+        self.last_thoughts: Kept | None = None
+        self.open_turn: Record | None = None
+        self.open_turn_has_user = False
+        self.turns: list[Event] = []  # the user events that turns begin with
+        self.title: str | None = None
+        self.cwd = ""
+        for record in records:
+            self.take(record)
+        self.release()
+
+    def take(self, record: Record) -> None:
+        """Folds one record of the thread itself into the story."""
+        self.first_timestamp = self.first_timestamp or string_of(record.entry, "timestamp")
+        recording, topic = topic_of(record)
+        message = message_of(record)
+        if message is not None:
+            self.take_message(record, message, recording)
+        elif topic in ("reasoning", "Reasoning", "agent_reasoning", "agent_reasoning_raw_content"):
+            self.take_thoughts(record, recording)
+        elif topic.endswith("_call"):
+            self.take_tool(record, tool_of(record), images_of_result(record))
+        elif topic in ("mcp_tool_call_end", "McpToolCall"):
+            self.take_mcp(record)
+        elif topic.endswith("_call_output"):
+            self.take_output(record)
+        elif topic in ("image_generation_end", "ImageGeneration", "Extension"):
+            id_ = call_id(item_of(record.entry) if recording == "I" else body_of(record.entry))
+            self.take_result_pictures(record, self.calls.get(id_), images_of_result(record))
+        else:
+            self.take_mark(topic, body_of(record.entry))
+            self.take_turn(record, topic)
+            self.take_spawned(record)
+
+    def take_mark(self, topic: str, body: Json) -> None:
+        """A record about the thread as a whole."""
+        if topic in ("compacted", "context_compacted", "ContextCompaction"):
+            self.compactions += "compaction" not in self.pending
+            self.pending.add("compaction")
+        elif topic == "thread_name_updated":
+            self.title = string_of(body, "thread_name") or self.title
+        elif topic == "thread_rolled_back":
+            self.roll_back(duration_of(body.get("num_turns")) or 0)
+
+    # -- events
+
+    def add_once(self, event: Event, recording: str, last: Kept | None, images: list[Json]) -> Kept | None:
+        """Adds what is said or thought, unless it is the twin of the last; gives what is the last now."""
+        pictures = [(picture, PASTED) for picture in self.keep(event.record, images)]
+        text = event.says or event.thinks
+        if last is not None and last.is_twin(event, text, recording):
+            last.recordings.add(recording)
+            self.show(last.event, [picture for picture, _ in pictures], PASTED)
+            return last
+        if not text and not pictures:
+            return last
+        event.pictures = pictures
+        self.add(event)
+        return Kept(event, text, {recording})
+
+    def add(self, event: Event, *, continuation: bool = False) -> Event:
+        """Adds an event; when it is of the assistant, held pictures belong to what came before it."""
+        if event.role == "assistant":
+            self.release()
+        super().add(event, continuation=continuation)
+        if event.role == "user":
+            self.show(event, [picture for _, picture in self.held], PASTED)
+            self.held.clear()
+            self.begin_turn(event)
+        return event
+
+    def release(self) -> None:
+        """Gives the pictures that were held to the last event."""
+        for record, picture in self.held:
+            if not self.events:
+                self.lose(record, "no_event")
+            else:
+                last = self.events[-1]
+                self.show(last, [picture], PASTED if last.role == "user" else FROM_A_TOOL)
+        self.held.clear()
+
+    # -- words and thoughts
+
+    def take_message(self, record: Record, message: Message, recording: str) -> None:
+        """A message, unless events tell what was said and this is only an item."""
+        self.cwd = self.cwd or message.cwd
+        last = self.last_assistant()
+        if message.aborts and last is not None:
+            last.interrupted = True
+        if recording == "R" and message.role in self.told_by_events:
+            self.held += [(record, picture) for picture in self.keep(record, message.images)]
+            return
+        event = self.event_of(record, message.role, message.written)
+        event.says = message.says
+        if message.role == "user":
+            self.first_user_text = self.first_user_text or event.says
+        if event.says or message.images:
+            self.last_message = self.add_once(event, recording, self.last_message, message.images)
+
+    def take_thoughts(self, record: Record, recording: str) -> None:
+        """Reasoning: items tell it, and events only where no item does."""
+        thoughts = thoughts_of(record)
+        if thoughts and not (self.reasons_in_items and recording in ("E", "I")):
+            event = self.event_of(record, "assistant", thoughts)
+            event.thinks = thoughts
+            self.last_thoughts = self.add_once(event, recording, self.last_thoughts, [])
+
+    # -- tools
+
+    def take_tool(self, record: Record, tool: Tool, images: list[Json]) -> None:
+        """A call, and the images that stand in it; one without a name calls nothing."""
+        call = self.calls.get(tool.id)
+        if tool.name:
+            event = self.event_of(record, "assistant", "")
+            event.tools = [tool.name]
+            self.add(event)
+            call = Call(event, tool.name, tool.target, SpawnCall(tool) if is_spawn(tool.plain_name) else None)
+            self.note_call(tool.id, call)
+        self.take_result_pictures(record, call, images)
+
+    def take_mcp(self, record: Record) -> None:
+        """The end of a call of a server's tool is the call itself where no other record tells of it."""
+        tool = mcp_tool_of(record)
+        tool.plain_name = ""
+        if tool.id in self.calls:
+            tool.name = ""
+        self.take_tool(record, tool, images_of_mcp(record))
+
+    def take_output(self, record: Record) -> None:
+        """What a tool gave back: images, and the agent that was started."""
+        body = body_of(record.entry)
+        id_ = string_of(body, "call_id")
+        self.take_result_pictures(record, self.calls.get(id_), images_of_output(body.get("output")))
+        started = self.agent_call(id_)
+        if isinstance(started, SpawnCall):
+            started.take_output(body.get("output"))
+
+    def take_spawned(self, record: Record) -> None:
+        """A record that says which thread a call has started."""
+        recording, topic = topic_of(record)
+        told = item_of(record.entry) if recording == "I" else body_of(record.entry)
+        thread = string_of(told, "agent_thread_id")
+        if topic == "collab_agent_spawn_end":
+            id_, thread = string_of(told, "call_id"), string_of(told, "new_thread_id")
+        elif topic in ("sub_agent_activity", "SubAgentActivity") and plain(told.get("kind")) == "started":
+            event_id = string_of(told, "event_id") or string_of(told, "call_id")
+            id_ = string_of(told, "id") if recording == "I" else event_id
+        elif topic == "CollabAgentToolCall" and plain(told.get("tool")) == "spawnagent":
+            receivers = told.get("receiver_thread_ids")
+            first = receivers[0] if isinstance(receivers, list) and receivers else None
+            id_, thread = string_of(told, "id"), string_of({"first": first}, "first")
+        else:
+            return
+        call = self.agent_call(id_)
+        if call is not None and thread:
+            call.evidence.setdefault("progress", thread)
+
+    # -- turns
+
+    def take_turn(self, record: Record, topic: str) -> None:
+        """The beginning, the end or the breaking off of a turn."""
+        if topic in ("task_started", "turn_started"):
+            self.open_turn, self.open_turn_has_user = record, False
+        elif topic in ("task_complete", "turn_complete"):
+            self.open_turn = None
+            self.take_turn_duration(duration_of(body_of(record.entry).get("duration_ms")))
+        elif topic == "turn_aborted":
+            self.open_turn = None
+            last = self.last_assistant()
+            if last is not None:
+                last.interrupted = True
+
+    def begin_turn(self, event: Event) -> None:
+        """A turn begins with what the human says; what is said while it runs belongs to it."""
+        if self.open_turn is None or not self.open_turn_has_user:
+            self.turns.append(event)
+        self.open_turn_has_user = True
+
+    def roll_back(self, count: int) -> None:
+        """Marks the events of the last turns that are not marked yet."""
+        left = [event for event in self.turns if not event.rolled_back]
+        if count and left:
+            for event in self.events[left[-count:][0].index :]:
+                event.rolled_back = True
+
+
+def is_spawn(name: str) -> bool:
+    """Whether the tool of this name starts a subagent."""
+    return name == "spawn_agent"
+
+
+def plain(value: object) -> str:
+    """A name without the spelling that differs between versions."""
+    return value.replace("_", "").lower() if isinstance(value, str) else ""
+
+
+def roles_told_by_events(records: list[Record]) -> set[str]:
+    """The roles whose words stand in events or completed items."""
+    roles = set()
+    for record in records:
+        message = message_of(record)
+        if message is not None and topic_of(record)[0] in ("E", "I") and message.has_words:
+            roles.add(message.role)
+    return roles
+
+
+def is_reasoning_item(record: Record) -> bool:
+    """Whether the record is an item of reasoning."""
+    return topic_of(record)[1] == "reasoning"
