@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -143,11 +144,10 @@ def cut_place(draw: Draw, line: bytes) -> int:
     return draw(st.one_of(st.integers(1, len(line)), st.sampled_from(signs)))
 
 
-def damaged_line(draw: Draw, kind: str, line: bytes, entry: Json) -> list[bytes]:
+def damaged_line(draw: Draw, kind: str, line: bytes, glued: bytes) -> list[bytes]:
     """One line with one kind of damage; some kinds make two lines of it."""
     cut = cut_place(draw, line)
     nuls = draw(st.sampled_from(NULS))
-    glued = as_the_client_writes(entry)
     damage = {
         "NULs": [nuls + line] if cut % 2 else [line + nuls],
         "joined": [line + nuls[: cut % 3] + glued],
@@ -165,14 +165,29 @@ def damaged_line(draw: Draw, kind: str, line: bytes, entry: Json) -> list[bytes]
 
 
 @st.composite
-def damaged(draw: Draw, lines: list[bytes], entries: list[Json]) -> list[bytes]:
+def damaged(
+    draw: Draw,
+    lines: list[bytes],
+    entries: list[Json],
+    write: Callable[[Json], bytes] = as_the_client_writes,
+) -> list[bytes]:
     """The lines with some of the damage that real files show; what is glued to a line is another entry."""
     result: list[bytes] = []
     for line, entry in zip(lines, [*entries[1:], entries[0]], strict=True):
         kind = draw(st.integers(0, 30)) - 12
-        damage = damaged_line(draw, DAMAGE[kind], line, entry) if 0 <= kind < len(DAMAGE) else [line]
-        result += damage
+        is_damaged = 0 <= kind < len(DAMAGE)
+        result += damaged_line(draw, DAMAGE[kind], line, write(entry)) if is_damaged else [line]
     return result
+
+
+@st.composite
+def whole_files(draw: Draw, lines: list[bytes], *, with_damage: bool) -> bytes:
+    """The lines as a file, with one of the ends that files have."""
+    data = (b"\xef\xbb\xbf" if rarely(draw, 10) else b"") + b"\n".join(lines)
+    ending = draw(st.sampled_from([b"\n", b"\n", b"\n", b"\n\n", b"", b"\0\0\n"] if with_damage else [b"\n"]))
+    if with_damage and rarely(draw, 10):
+        return data[: draw(st.integers(0, len(data)))]
+    return data + ending
 
 
 @st.composite
@@ -182,11 +197,7 @@ def sessions(draw: Draw, *, with_damage: bool = True) -> bytes:
     lines = draw(lines_of(entries))
     if with_damage and draw(st.booleans()):
         lines = draw(damaged(lines, entries))
-    data = (b"\xef\xbb\xbf" if rarely(draw, 10) else b"") + b"\n".join(lines)
-    ending = draw(st.sampled_from([b"\n", b"\n", b"\n", b"\n\n", b"", b"\0\0\n"] if with_damage else [b"\n"]))
-    if with_damage and rarely(draw, 10):
-        return data[: draw(st.integers(0, len(data)))]
-    return data + ending
+    return draw(whole_files(lines, with_damage=with_damage))
 
 
 @dataclass

@@ -16,7 +16,15 @@ import pytest
 import retell_fast
 
 DATA = Path(__file__).parent / "data"
-SESSIONS = sorted(path for path in DATA.glob("*/*.jsonl") if not path.name.startswith("agent-"))
+
+
+def session_of(expected: Path) -> Path:
+    """The session that stands beside what must come out of it."""
+    line_by_line = expected.with_suffix("").with_suffix(".jsonl")
+    return line_by_line if line_by_line.exists() else line_by_line.with_suffix(".json")
+
+
+SESSIONS = [session_of(path) for path in sorted(DATA.rglob("*.events.json"))]
 
 each_session = pytest.mark.parametrize("session", SESSIONS, ids=lambda path: path.stem)
 

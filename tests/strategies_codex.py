@@ -1,0 +1,132 @@
+"""Hypothesis strategies for whole Codex rollouts of every era that meet every rule.
+
+A rollout is drawn as records (dicts) of scenes; the same words may be recorded in several ways. Some records
+are then bent out of shape, lines are written in drawn styles, and files are damaged in many ways.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+from tests.strategies import Style, damaged, encode, lines_of, whole_files
+from tests.strategies_codex_records import (
+    bare_records,
+    bent,
+    lists_of_scenes,
+    metas,
+    rarely,
+)
+from tests.strategies_entries import Draw, Json
+
+# ---------------------------------------------------------------- records to files
+
+
+def as_codex_writes(record: Json) -> bytes:
+    """A record in compact JSON with the time first, by which it is found when glued."""
+    order = {"timestamp": 0, "ordinal": 1, "type": 2}
+    return encode(dict(sorted(record.items(), key=lambda member: order.get(member[0], 9))), Style())
+
+
+def stamped(draw: Draw, records: list[Json], *, ordinals: bool) -> list[Json]:
+    """The records with time and place in the order; history is copied within one second."""
+    second = 0
+    numbered = []
+    for number, record in enumerate(records):
+        second += draw(st.sampled_from([0, 0, 1]))
+        odd = draw(st.integers(0, 40))
+        envelope: Json = {"timestamp": f"2026-02-02T10:00:{second % 60:02d}.{number:03d}Z"}
+        if odd in (20, 21):
+            envelope = {"timestamp": "" if odd == 20 else number}
+        if ordinals and odd != 22:
+            envelope["ordinal"] = number if odd != 23 else draw(st.sampled_from(["1", 2.0, None, -1, True]))
+        numbered.append({**envelope, **record} if odd != 24 else {**record, **envelope})
+    return numbered
+
+
+@st.composite
+def record_lists(draw: Draw, *, max_scenes: int = 10, meta: Json | None = None) -> list[Json]:
+    """The records of a rollout."""
+    scenes = draw(lists_of_scenes(max_scenes, spawning=meta is not None))
+    first = draw(metas()) if meta is None else {"type": "session_meta", "payload": meta}
+    records = [first, *scenes] if meta is not None or not rarely(draw, 8) else scenes
+    if rarely(draw, 5):  # a fork holds the meta of the thread that it was forked from
+        records.insert(draw(st.integers(0, len(records))), draw(metas()))
+    records = [draw(bent(record)) if rarely(draw, 12) else record for record in records]
+    return stamped(draw, records, ordinals=draw(st.booleans())) or [{"type": "compacted"}]
+
+
+@st.composite
+def rollouts(draw: Draw, *, with_damage: bool = False) -> bytes:
+    """The bytes of a rollout."""
+    records = draw(record_lists())
+    lines = draw(lines_of(records))
+    if with_damage:
+        lines = draw(damaged(lines, records, as_codex_writes))
+    return draw(whole_files(lines, with_damage=with_damage))
+
+
+@st.composite
+def documents(draw: Draw) -> bytes:
+    """A document of the first era, whole or cut, on one line or on many."""
+    session: Json = {"timestamp": "2025-06-20T08:00:00.000Z", "id": "t-doc", "instructions": None}
+    items = [draw(bent(item)) if rarely(draw, 12) else item for item in draw(bare_records)]
+    members: Json = {"session": session, "items": items}
+    if rarely(draw, 3):
+        members = {"items": items, "session": session, **draw(st.sampled_from([{}, {"more": [1]}]))}
+    indent = draw(st.sampled_from([None, None, 2]))
+    data = json.dumps(members, indent=indent, ensure_ascii=draw(st.booleans())).encode("utf-8", "replace")
+    data = draw(st.sampled_from([b"", b"", b"", b"\n ", b"\xef\xbb\xbf"])) + data
+    if rarely(draw, 3):
+        return data[: draw(st.integers(0, len(data)))]
+    return data + draw(st.sampled_from([b"", b"\n", b"\n\n", b" x", b"\n{}"]))
+
+
+# ---------------------------------------------------------------- threads with children
+
+THREADS = ["t-1", "t-2", "t-3", "t-4"]
+
+
+@dataclass
+class Tree:
+    """A thread and what else lies in its tree."""
+
+    path: str
+    thread: bytes
+    others: dict[str, bytes]
+
+
+@st.composite
+def child_metas(draw: Draw, id_: str) -> Json:
+    """The meta of a thread that another one started, said in one of the ways there are."""
+    parent = draw(st.sampled_from(THREADS))
+    about = {"agent_nickname": "Tern", "agent_role": "diver", "agent_path": f"/root/{id_}"}
+    meta: Json = {"id": id_, "cwd": "/reef", "cli_version": "0.153.1"}
+    spawn = {"parent_thread_id": parent, "depth": 1, **about}
+    ways: list[Json] = [
+        {"source": {"subagent": {"thread_spawn": spawn}}},
+        {"source": {"subagent": {"thread_spawn": {"parent_thread_id": parent}}}, **about},
+        {"thread_source": "subagent", "parent_thread_id": parent, **about},
+        {"thread_source": "user", "parent_thread_id": parent},
+        {"source": "cli"},
+    ]
+    meta.update(draw(st.sampled_from([*ways[:3], *ways])))
+    if rarely(draw, 3):
+        meta["subagent_history_start_ordinal"] = draw(st.integers(0, 5))
+    return meta
+
+
+@st.composite
+def trees(draw: Draw) -> Tree:
+    """A thread with others in its tree, some of them its children."""
+    files = {}
+    for id_ in THREADS[: draw(st.integers(2, 4))]:
+        meta: Json = {"id": id_, "cwd": "/reef"} if id_ == "t-1" else draw(child_metas(id_))
+        records = draw(record_lists(max_scenes=4, meta=meta))
+        day = draw(st.sampled_from(["2026/02/02", "2026/02/03", ""]))
+        name = f"rollout-2026-02-02T10-00-00-{id_}.jsonl"
+        lines = draw(lines_of(records))
+        files[f"{day}/{name}".lstrip("/")] = draw(whole_files(lines, with_damage=False))
+    path = next(iter(files))
+    return Tree(path, files.pop(path), files)

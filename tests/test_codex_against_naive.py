@@ -1,0 +1,54 @@
+"""The product equals its slow, obvious twin on Codex rollouts, damaged ones, and trees of threads."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests import naive, strategies_codex
+from tests.agreement import assert_equal, parse
+from tests.strategies_codex import Tree
+
+
+@given(strategies_codex.rollouts(), st.booleans())
+def test_property_drawn_rollouts(data: bytes, include_subagents: bool) -> None:  # noqa: FBT001
+    product = parse(data, agent="codex", include_subagents=include_subagents)
+    assert_equal(product, naive.parse(data, agent="codex", include_subagents=include_subagents))
+
+
+@given(strategies_codex.rollouts())
+def test_property_the_agent_is_recognised(data: bytes) -> None:
+    assert_equal(parse(data), naive.parse(data))
+
+
+@given(strategies_codex.rollouts(with_damage=True))
+def test_property_damaged_rollouts(data: bytes) -> None:
+    assert_equal(parse(data, agent="codex"), naive.parse(data, agent="codex"))
+
+
+@given(strategies_codex.rollouts(), st.data())
+def test_property_rollouts_that_are_cut_off(data: bytes, draw: st.DataObject) -> None:
+    cut = data[: draw.draw(st.integers(0, len(data)))]
+    assert_equal(parse(cut, agent="codex"), naive.parse(cut, agent="codex"))
+
+
+@given(strategies_codex.documents())
+def test_property_documents(data: bytes) -> None:
+    assert_equal(parse(data, agent="codex"), naive.parse(data, agent="codex"))
+
+
+@given(strategies_codex.trees(), st.booleans(), st.sampled_from(["sessions", "archived_sessions"]))
+def test_property_threads_and_their_children(tree: Tree, include_subagents: bool, name: str) -> None:  # noqa: FBT001
+    with tempfile.TemporaryDirectory() as home:
+        root = Path(home) / name
+        for path, data in {**tree.others, tree.path: tree.thread}.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_bytes(data)
+        product = parse(root / tree.path, agent="codex", include_subagents=include_subagents)
+    twin = naive.parse(tree.thread, agent="codex", others=tree.others, include_subagents=include_subagents)
+    assert_equal(product, twin)
+    if product is not None and twin[0]:
+        files = {agent["id"]: agent["file"] for agent in product[1]["subagents"]}
+        assert all(files[id_].endswith(f"{id_}.jsonl") and files[id_] in tree.others for id_ in files)
