@@ -32,3 +32,12 @@ def samples() -> list[Path]:
 def place(tmp_path: Path) -> Place:
     """A folder to take images out of, and to put them back into."""
     return Place(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def codex_samples() -> list[Path]:
+    """The real Codex rollouts; the test is skipped where there are none."""
+    paths = sorted((SAMPLES / "codex").rglob("*.jsonl"))
+    if not paths:
+        pytest.skip("no sample rollouts beside this checkout")
+    return paths
