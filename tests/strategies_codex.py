@@ -95,6 +95,15 @@ class Tree:
     path: str
     thread: bytes
     others: dict[str, bytes]
+    stored: dict[str, bytes]  # what lies there: some of it compressed, some beside an older compressed form
+
+
+def compressed(data: bytes) -> bytes:
+    """The bytes in a zstd frame of raw blocks (RFC 8878), small enough for one window."""
+    blocks = [data[at : at + 100_000] for at in range(0, len(data), 100_000)] or [b""]
+    headers = [(len(block) << 3 | (block is blocks[-1])).to_bytes(3, "little") for block in blocks]
+    frame = b"\x28\xb5\x2f\xfd\x00\x58"
+    return frame + b"".join(header + block for header, block in zip(headers, blocks, strict=True))
 
 
 @st.composite
@@ -129,4 +138,12 @@ def trees(draw: Draw) -> Tree:
         lines = draw(lines_of(records))
         files[f"{day}/{name}".lstrip("/")] = draw(whole_files(lines, with_damage=False))
     path = next(iter(files))
-    return Tree(path, files.pop(path), files)
+    thread = files.pop(path)
+    stored = {path: thread}
+    for name, data in files.items():
+        form = draw(st.sampled_from(["plain", "plain", "compressed", "both"]))
+        if form != "compressed":
+            stored[name] = data
+        if form != "plain":
+            stored[f"{name}.zst"] = compressed(data if form == "compressed" else thread)
+    return Tree(path, thread, files, stored)

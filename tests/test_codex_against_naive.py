@@ -43,7 +43,7 @@ def test_property_documents(data: bytes) -> None:
 def test_property_threads_and_their_children(tree: Tree, include_subagents: bool, name: str) -> None:  # noqa: FBT001
     with tempfile.TemporaryDirectory() as home:
         root = Path(home) / name
-        for path, data in {**tree.others, tree.path: tree.thread}.items():
+        for path, data in tree.stored.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_bytes(data)
         product = parse(root / tree.path, agent="codex", include_subagents=include_subagents)
@@ -51,4 +51,4 @@ def test_property_threads_and_their_children(tree: Tree, include_subagents: bool
     assert_equal(product, twin)
     if product is not None and twin[0]:
         files = {agent["id"]: agent["file"] for agent in product[1]["subagents"]}
-        assert all(files[id_].endswith(f"{id_}.jsonl") and files[id_] in tree.others for id_ in files)
+        assert all(f"-{id_}.jsonl" in files[id_] and files[id_] in tree.stored for id_ in files)
