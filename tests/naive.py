@@ -7,8 +7,8 @@ records, damage), `naive_story` and `naive_words` (records to events), `naive_ag
 from __future__ import annotations
 
 from tests import naive_claude, naive_codex
-from tests.naive_codex_types import NO_TYPE, is_known_type, untyped_name
-from tests.naive_lines import Json, decode_value, string_of, whole_object_end
+from tests.naive_codex_types import is_known_type
+from tests.naive_lines import Json, string_of, whole_members
 from tests.naive_types import is_known
 
 
@@ -17,8 +17,8 @@ def recognise(data: bytes) -> str:
     if naive_codex.is_document(data):
         return "codex"
     for line in data.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
-        text = line.strip(b" \t\r\0").decode("latin-1")
-        agent = agent_of(decode_value(text, 0)[0]) if whole_object_end(text, 0) is not None else None
+        text = line.lstrip(b" \t\r\0").decode("latin-1")
+        agent = agent_of(whole_members(text, 0)) if text.startswith("{") else None
         if agent is not None:
             return agent
     return "claude-code"
@@ -27,7 +27,8 @@ def recognise(data: bytes) -> str:
 def agent_of(entry: Json) -> str | None:
     """The agent that writes records like this one."""
     if not isinstance(entry.get("type"), str):
-        return None if untyped_name(entry) == NO_TYPE else "codex"
+        is_bare = "record_type" in entry or {"id", "timestamp", "instructions"} <= entry.keys()
+        return "codex" if is_bare else None
     if is_known_type(string_of(entry, "type")):
         return "codex"
     return "claude-code" if is_known(entry) else None

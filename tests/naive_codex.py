@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tests.naive_agents import Agent
 from tests.naive_codex_story import CodexStory, SpawnCall
-from tests.naive_codex_types import CODEX, SESSION, body_of
+from tests.naive_codex_types import CODEX, OUTPUTS, SESSION, body_of, topic_of
 from tests.naive_lines import (
     File,
     Json,
@@ -43,6 +43,7 @@ class DocumentReader:
 
     def __init__(self, data: bytes) -> None:
         self.data, self.text = data, data.decode("latin-1")
+        self.others: list[int] = []  # the ends of what is no record
         self.file = File(lines=read_file(data, CODEX).lines)
 
     def read(self) -> File:
@@ -50,14 +51,20 @@ class DocumentReader:
         at = skip_blank(self.text, 3 if self.data.startswith(b"\xef\xbb\xbf") else 0)
         try:
             end = self.read_members(at + 1)
-        except ValueError as stopped:
-            self.file.incomplete_tail = self.place(stopped.args[0], len(self.text))
+        except ValueError:
+            self.file.incomplete_tail = self.place(self.behind_whole(at), len(self.text))
             return self.file
         rest = end + len(self.text[end:]) - len(self.text[end:].lstrip(" \t\r\n"))
         if rest < len(self.text):
-            damage = {"reason": "trailing_bytes", "recovered": self.file.records != []}
+            damage = {"reason": "trailing_bytes", "recovered": True}
             self.file.damage.append({**self.place(rest, len(self.text)), **damage})
         return self.file
+
+    def behind_whole(self, start: int) -> int:
+        """Where that begins which is not whole: behind the last record, and the comma that follows it."""
+        ends = [record.offset + record.length for record in self.file.records]
+        at = skip_blank(self.text, max([start, *ends, *self.others]))
+        return skip_blank(self.text, at + 1) if self.text[at : at + 1] == "," else at
 
     def read_members(self, at: int) -> int:
         """Reads the members of the root from `at`; gives where the root ends."""
@@ -76,7 +83,7 @@ class DocumentReader:
             else:
                 at = self.value_end(start)
                 if key == "session" and is_first:
-                    self.take(start, at, is_session=True)
+                    self.take(start, at)
             at = self.behind(at, "}")
 
     def is_key(self, at: int) -> bool:
@@ -94,7 +101,7 @@ class DocumentReader:
             if self.text[at : at + 1] == "]":
                 return at + 1
             end = self.value_end(at)
-            self.take(at, end, is_session=False)
+            self.take(at, end)
             at = self.behind(end, "]")
 
     def behind(self, at: int, closing: str) -> int:
@@ -122,15 +129,14 @@ class DocumentReader:
         """A place in the file."""
         return piece(self.data.count(b"\n", 0, start) + 1, start, end - start)
 
-    def take(self, start: int, end: int, *, is_session: bool) -> None:
+    def take(self, start: int, end: int) -> None:
         """Adds a value of the document as a record."""
         place = self.place(start, end)
         if self.text[start] != "{":
-            self.file.damage.append({**place, "reason": "not_an_object", "recovered": True})
+            self.others.append(end)
+            self.file.damage.append({**place, "reason": "not_an_object", "recovered": False})
             return
         record = make_record(self.data[start:end], CODEX)
-        if is_session:
-            record.type, record.kind = SESSION, "signal"
         record.line, record.offset = place["line"], start
         self.file.records.append(record)
 
@@ -185,16 +191,18 @@ def inherited_by_second(records: list[Record], meta: Record) -> list[Record]:
 
 
 def is_marked_inherited(record: Record) -> bool:
-    """Whether the record itself says that it was inherited."""
+    """Whether a record of the human's words says itself that it was inherited."""
     body = body_of(record.entry)
     keys = ("metadata", "internal_chat_message_metadata_passthrough")
     holders = [body, *(mapping(body.get(key)) for key in keys)]
-    return record.kind == "signal" and any(holder.get("inherited_user_message") is True for holder in holders)
+    topic = topic_of(record)[1]
+    is_user = topic in ("user_message", "UserMessage") or (topic == "message" and body.get("role") == "user")
+    return is_user and any(holder.get("inherited_user_message") is True for holder in holders)
 
 
 def inherited_of(records: list[Record]) -> list[Record]:
     """The records that a thread has from the one it was forked from or started by."""
-    meta = next((record for record in records if record.type == "session_meta"), None)
+    meta = first_meta(records)
     found: list[Record] = []
     if meta is not None:
         body = body_of(meta.entry)
@@ -239,12 +247,17 @@ class Thread:
         return string_of(spawn_of(self.meta), key) or string_of(self.meta, key)
 
 
+def is_read(record: Record) -> bool:
+    """Whether a record may tell something: what tools gave back is looked into as well."""
+    return record.kind == "signal" or topic_of(record)[1] in OUTPUTS
+
+
 def read_thread(data: bytes, *, with_images: bool) -> Thread:
     """Reads a rollout and folds its own records."""
     file = read_rollout(data)
     inherited = inherited_of(file.records)
     gone = {id(record) for record in inherited}
-    own = [record for record in file.records if record.kind == "signal" and id(record) not in gone]
+    own = [record for record in file.records if is_read(record) and id(record) not in gone]
     meta = first_meta(file.records)
     story = CodexStory(own, with_images=with_images)
     return Thread(file, body_of(meta.entry) if meta else {}, inherited, own, story)
@@ -256,11 +269,14 @@ def children_of(thread: Thread, others: dict[str, bytes], *, with_images: bool) 
     known = {thread.id}
     found: list[Thread] = []
     while True:
-        new = [child for child in waiting if child.parent in known and child.parent and child.id not in known]
+        new: dict[str, Thread] = {}
+        for child in waiting:
+            if child.parent and child.parent in known and child.id not in known:
+                new.setdefault(child.id, child)
         if not new:
             return [agent_of(child) for child in found]
-        found.append(new[0])
-        known.add(new[0].id)
+        found += new.values()
+        known |= new.keys()
 
 
 def agent_of(child: Thread) -> Agent:
@@ -297,17 +313,13 @@ def origin_of(meta: Json) -> str | None:
     """Who began the thread, when it was not a human who talks to it."""
     source = meta.get("source")
     subagent = mapping(source).get("subagent")
-    if isinstance(subagent, dict) and len(subagent) == 1:
-        key = next(iter(subagent))
-        subagent = subagent["other"] if key == "other" else key
-    for name, allowed in ((subagent, SUBAGENT_NAMES), (meta.get("thread_source"), SOURCE_NAMES)):
-        if isinstance(name, str) and name in allowed:
+    if isinstance(subagent, dict):
+        other = subagent.get("other")
+        subagent = other if isinstance(other, str) else next(iter(subagent), None)
+    for name in (subagent, meta.get("thread_source")):
+        if isinstance(name, str) and name in ORIGINS:
             return ORIGINS[name]
     return "script" if meta.get("originator") == "codex_exec" or source == "exec" else None
-
-
-SUBAGENT_NAMES = ("guardian", "review", "compact", "memory_consolidation", "thread_spawn")
-SOURCE_NAMES = ("guardian_review", "subagent", "review", "memory_consolidation")
 
 
 def parse(
@@ -319,7 +331,8 @@ def parse(
     agents = children_of(thread, others or {}, with_images=include_subagents)
     resolve_paths([story, *(agent.story for agent in agents if isinstance(agent.story, CodexStory))], agents)
     events, manifest = assemble(story, agents, thread.file, include_subagents=include_subagents)
-    times = [publish(time) for record in thread.own if (time := string_of(record.entry, "timestamp"))]
+    signal = [record for record in thread.own if record.kind == "signal"]
+    times = [publish(time) for record in signal if (time := string_of(record.entry, "timestamp"))]
     turn = story.open_turn
     ids = distinct([publish(thread.id)])
     return events, {

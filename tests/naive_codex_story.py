@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tests.naive_codex_types import body_of, item_of, topic_of
 from tests.naive_codex_words import (
     Message,
     Tool,
-    call_id,
     images_of_mcp,
     images_of_output,
     images_of_result,
@@ -20,9 +19,22 @@ from tests.naive_codex_words import (
 )
 from tests.naive_lines import Json, Record, decode_or_none, mapping, string_of, trim
 from tests.naive_story import AgentCall, Call, Story, duration_of
-from tests.naive_words import Event, Picture
+from tests.naive_words import Event, Picture, picture_of
 
-PASTED, FROM_A_TOOL = "Image pasted by the user", "Screenshot from a tool"
+PASTED = "Image pasted by the user"
+
+
+@dataclass
+class Shown:
+    """The images beside words of the human, or the reasons why there are none; each once."""
+
+    record: Record
+    event: Event | None = None
+    found: list[Picture | str] = field(default_factory=list)
+
+    def add(self, more: list[Picture | str]) -> None:
+        """Adds those that are not there yet."""
+        self.found += [one for number, one in enumerate(more) if one not in self.found + more[:number]]
 
 
 @dataclass
@@ -32,6 +44,7 @@ class Kept:
     event: Event
     text: str
     recordings: set[str]
+    shown: Shown
 
     def is_twin(self, event: Event, text: str, recording: str) -> bool:
         """Whether this is the same once more, recorded in another way."""
@@ -73,7 +86,8 @@ class CodexStory(Story):
         super().__init__(with_images=with_images)
         self.told_by_events = roles_told_by_events(records)
         self.reasons_in_items = any(is_reasoning_item(record) and thoughts_of(record) for record in records)
-        self.held: list[tuple[Record, Picture]] = []
+        self.held: list[tuple[Record, list[Json]]] = []
+        self.shown: list[Shown] = []
         self.last_message: Kept | None = None
         self.last_thoughts: Kept | None = None
         self.open_turn: Record | None = None
@@ -84,6 +98,7 @@ class CodexStory(Story):
         for record in records:
             self.take(record)
         self.release()
+        self.show_pasted()
 
     def take(self, record: Record) -> None:
         """Folds one record of the thread itself into the story."""
@@ -101,7 +116,11 @@ class CodexStory(Story):
         elif topic.endswith("_call_output"):
             self.take_output(record)
         elif topic in ("image_generation_end", "ImageGeneration", "Extension"):
-            id_ = call_id(item_of(record.entry) if recording == "I" else body_of(record.entry))
+            of_item, of_event = (
+                string_of(item_of(record.entry), "id"),
+                string_of(body_of(record.entry), "call_id"),
+            )
+            id_ = of_item if recording == "I" else of_event
             self.take_result_pictures(record, self.calls.get(id_), images_of_result(record))
         else:
             self.take_mark(topic, body_of(record.entry))
@@ -122,38 +141,53 @@ class CodexStory(Story):
 
     def add_once(self, event: Event, recording: str, last: Kept | None, images: list[Json]) -> Kept | None:
         """Adds what is said or thought, unless it is the twin of the last; gives what is the last now."""
-        pictures = [(picture, PASTED) for picture in self.keep(event.record, images)]
         text = event.says or event.thinks
         if last is not None and last.is_twin(event, text, recording):
             last.recordings.add(recording)
-            self.show(last.event, [picture for picture, _ in pictures], PASTED)
+            last.shown.add(self.found_in(images))
             return last
-        if not text and not pictures:
+        shown = Shown(event.record)
+        if event.role == "user":
+            for _, held in self.held:
+                shown.add(self.found_in(held))
+            self.held.clear()
+            shown.add(self.found_in(images))
+            self.shown.append(shown)
+        if not text and not any(isinstance(one, tuple) for one in shown.found):
             return last
-        event.pictures = pictures
-        self.add(event)
-        return Kept(event, text, {recording})
+        shown.event = self.add(event)
+        return Kept(event, text, {recording}, shown)
+
+    def found_in(self, images: list[Json]) -> list[Picture | str]:
+        """The images, or why they are none."""
+        return [picture_of(image) for image in images if self.with_images]
 
     def add(self, event: Event, *, continuation: bool = False) -> Event:
-        """Adds an event; when it is of the assistant, held pictures belong to what came before it."""
-        if event.role == "assistant":
-            self.release()
+        """Adds an event; images that are held by then belong to what came before it."""
+        self.release()
         super().add(event, continuation=continuation)
         if event.role == "user":
-            self.show(event, [picture for _, picture in self.held], PASTED)
-            self.held.clear()
             self.begin_turn(event)
         return event
 
     def release(self) -> None:
-        """Gives the pictures that were held to the last event."""
-        for record, picture in self.held:
-            if not self.events:
-                self.lose(record, "no_event")
+        """Gives the images that were held to the last event."""
+        for record, images in self.held:
+            mine = [shown for shown in self.shown if self.events and shown.event is self.events[-1]]
+            if mine:
+                mine[0].add(self.found_in(images))
             else:
-                last = self.events[-1]
-                self.show(last, [picture], PASTED if last.role == "user" else FROM_A_TOOL)
+                self.take_result_pictures(record, None, images)
         self.held.clear()
+
+    def show_pasted(self) -> None:
+        """Gives every event of the human its images, and reports those that are none."""
+        for shown in self.shown:
+            for one in shown.found:
+                if isinstance(one, str):
+                    self.lose(shown.record, one)
+                elif shown.event is not None:
+                    shown.event.pictures.append((one, PASTED))
 
     # -- words and thoughts
 
@@ -164,13 +198,13 @@ class CodexStory(Story):
         if message.aborts and last is not None:
             last.interrupted = True
         if recording == "R" and message.role in self.told_by_events:
-            self.held += [(record, picture) for picture in self.keep(record, message.images)]
+            self.held += [(record, message.images)] if message.images else []
             return
         event = self.event_of(record, message.role, message.written)
         event.says = message.says
         if message.role == "user":
-            self.first_user_text = self.first_user_text or event.says
-        if event.says or message.images:
+            self.first_user_text = self.first_user_text or event.says or trim(message.written)
+        if message.role == "user" or event.says:
             self.last_message = self.add_once(event, recording, self.last_message, message.images)
 
     def take_thoughts(self, record: Record, recording: str) -> None:
@@ -185,22 +219,21 @@ class CodexStory(Story):
 
     def take_tool(self, record: Record, tool: Tool, images: list[Json]) -> None:
         """A call, and the images that stand in it; one without a name calls nothing."""
-        call = self.calls.get(tool.id)
         if tool.name:
             event = self.event_of(record, "assistant", "")
             event.tools = [tool.name]
             self.add(event)
-            call = Call(event, tool.name, tool.target, SpawnCall(tool) if is_spawn(tool.plain_name) else None)
-            self.note_call(tool.id, call)
-        self.take_result_pictures(record, call, images)
+            started = SpawnCall(tool) if is_spawn(tool) else None
+            self.note_call(tool.id, Call(event, tool.name, tool.arguments, started))
+        self.take_result_pictures(record, self.calls.get(tool.id), images)
 
     def take_mcp(self, record: Record) -> None:
         """The end of a call of a server's tool is the call itself where no other record tells of it."""
         tool = mcp_tool_of(record)
-        tool.plain_name = ""
+        images = images_of_mcp(record) if tool.name else []
         if tool.id in self.calls:
             tool.name = ""
-        self.take_tool(record, tool, images_of_mcp(record))
+        self.take_tool(record, tool, images)
 
     def take_output(self, record: Record) -> None:
         """What a tool gave back: images, and the agent that was started."""
@@ -260,9 +293,9 @@ class CodexStory(Story):
                 event.rolled_back = True
 
 
-def is_spawn(name: str) -> bool:
-    """Whether the tool of this name starts a subagent."""
-    return name == "spawn_agent"
+def is_spawn(tool: Tool) -> bool:
+    """Whether the call starts a subagent."""
+    return tool.plain_name == "spawn_agent" and tool.is_function
 
 
 def plain(value: object) -> str:

@@ -14,9 +14,12 @@ TOP_NOISE = {
 }  # fmt: skip
 ITEM_SIGNAL = {
     "message", "reasoning", "function_call", "custom_tool_call", "local_shell_call", "web_search_call",
-    "tool_search_call", "image_generation_call", "function_call_output", "custom_tool_call_output",
+    "tool_search_call", "image_generation_call",
 }  # fmt: skip
+# Looked into for images and for the agent that was started, but read like noise: most tell neither.
+OUTPUTS = {"function_call_output", "custom_tool_call_output"}
 ITEM_NOISE = {
+    *OUTPUTS,
     "agent_message", "local_shell_call_output", "tool_search_output", "compaction", "compaction_summary",
     "context_compaction", "configuration_update", "ghost_snapshot", "additional_tools",
     "compaction_trigger", "other",
@@ -72,7 +75,7 @@ def type_of(entry: Json) -> str:
         return type_
     inner = payload.get("type")
     if not isinstance(inner, str):
-        is_message = type_ == "response_item" and isinstance(payload.get("role"), str)
+        is_message = type_ == "response_item" and "role" in payload
         return f"{type_}/message" if is_message else type_
     parts = [type_, string_of(payload, "type")]
     if parts == ["event_msg", "item_completed"] and isinstance(item_of(entry).get("type"), str):
@@ -134,6 +137,7 @@ def is_decided(seen: Json) -> bool:
 CODEX = Types(
     record_start=re.compile(r'\{"timestamp"'),
     deciding=("type", "payload", "message", "record_type", "id", "instructions", "timestamp"),
+    opened=dict.fromkeys(ENVELOPES, "payload"),
     is_decided=is_decided,
     name_of=type_of,
     kind_of=class_of,

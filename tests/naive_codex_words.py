@@ -26,7 +26,6 @@ HUMAN_KINDS = ("", "unknown", "images.preparation_error", "images.unsupported", 
 IMAGE_MARKUP = re.compile(r"</?(?:local_)?image[^<>]*>")
 BROWSER_CONTEXT = re.compile("<in-app-browser-context>.*?</in-app-browser-context>", re.DOTALL)
 REQUEST = re.compile("^## My request(?: for Codex)?:", re.MULTILINE)
-TEXT_TYPES = ("output_text", "text", "input_text", "Text")
 
 
 @dataclass
@@ -42,8 +41,8 @@ class Message:
 
     @property
     def has_words(self) -> bool:
-        """Whether there is anything in the message that its twin could have as well."""
-        return trim(self.written) != "" or self.images != []
+        """Whether it tells that the words of its role are recorded so; of the human's any record does."""
+        return self.role == "user" or self.written != ""
 
 
 def message_of(record: Record) -> Message | None:
@@ -56,11 +55,11 @@ def message_of(record: Record) -> Message | None:
         ("E", "user_message"): lambda: user_event(body),
         ("E", "agent_message"): lambda: agent_message([string_of(body, "message")]),
         ("I", "UserMessage"): lambda: user_item(content_blocks(content)),
-        ("I", "AgentMessage"): lambda: agent_message(texts_of(content, TEXT_TYPES)),
+        ("I", "AgentMessage"): lambda: agent_message(texts_of(content)),
         ("R", "message of user"): lambda: user_message(body),
         ("O", "message of user"): lambda: user_message(body),
-        ("R", "message of assistant"): lambda: agent_message(texts_of(body.get("content"), TEXT_TYPES)),
-        ("O", "message of assistant"): lambda: agent_message(texts_of(body.get("content"), TEXT_TYPES)),
+        ("R", "message of assistant"): lambda: agent_message(texts_of(body.get("content"))),
+        ("O", "message of assistant"): lambda: agent_message(texts_of(body.get("content"))),
     }
     reader = readers.get((recording, topic))
     return reader() if reader else None
@@ -83,7 +82,7 @@ def user_event(body: Json) -> Message | None:
 
 def user_item(parts: list[Any]) -> Message:
     """The message of a completed item: nothing is injected there."""
-    written = joined(texts_of(parts, TEXT_TYPES))
+    written = joined(texts_of(parts))
     return Message("user", request_of(written), written, images_of_parts(parts))
 
 
@@ -95,7 +94,7 @@ def user_message(body: Json) -> Message:
     message = Message("user", images=images_of_parts(parts))
     pieces = []
     for number, part in enumerate(parts):
-        text = next(iter(texts_of([part], TEXT_TYPES)), "")
+        text = next(iter(texts_of([part])), "")
         begin = trim(text).translate(ASCII_LOWER)
         human = is_human_kind(told[number]) if told else not begin.startswith(MARKERS)
         if begin.startswith("<environment_context>"):
@@ -124,10 +123,10 @@ def request_of(text: str) -> str:
     return trim(text[found.end() :] if found else text)
 
 
-def texts_of(content: object, types: tuple[str, ...]) -> list[str]:
-    """The texts of the parts that have one of the types; a bare string is a part of text."""
-    parts = map(mapping, content_blocks(content))
-    return [string_of(part, "text") for part in parts if part.get("type") in types]
+def texts_of(content: object) -> list[str]:
+    """The texts of the parts of a content; a bare string is a part of text."""
+    texts = (part if isinstance(part, str) else mapping(part).get("text") for part in content_blocks(content))
+    return [clean(text) for text in texts if isinstance(text, str)]
 
 
 def joined(texts: list[str]) -> str:
@@ -150,18 +149,8 @@ def thoughts_of(record: Record) -> str:
     if recording == "E":
         return joined([string_of(body, "text")])
     if recording == "I":
-        return joined(strings(item.get("summary_text"))) or joined(strings(item.get("raw_content")))
-    return joined(texts_under(body.get("summary"))) or joined(texts_under(body.get("content")))
-
-
-def strings(value: object) -> list[str]:
-    """The strings of an array."""
-    return [clean(text) for text in value if isinstance(text, str)] if isinstance(value, list) else []
-
-
-def texts_under(value: object) -> list[str]:
-    """The `text` of every object of an array."""
-    return [string_of(mapping(part), "text") for part in value] if isinstance(value, list) else []
+        return joined(texts_of(item.get("summary_text"))) or joined(texts_of(item.get("raw_content")))
+    return joined(texts_of(body.get("summary"))) or joined(texts_of(body.get("content")))
 
 
 # ---------------------------------------------------------------- tools
@@ -181,8 +170,8 @@ class Tool:
     id: str
     name: str  # with its namespace; "" when the call has no name
     plain_name: str
-    arguments: Json
-    target: Json = field(default_factory=dict)  # the arguments that may name what the call is about
+    arguments: Json  # of a function call
+    is_function: bool = False
 
 
 def tool_of(record: Record) -> Tool:
@@ -195,8 +184,8 @@ def tool_of(record: Record) -> Tool:
     is_function = topic in ("function_call", "custom_tool_call")
     namespace = string_of(body, "namespace") if is_function and name else ""
     full = f"{namespace.rstrip('_')}__{name.lstrip('_')}" if namespace else name
-    asked = mapping(arguments) if is_function else {}
-    return Tool(call_id(body), full, name, asked, asked if topic == "function_call" else {})
+    asked = mapping(arguments) if topic == "function_call" else {}
+    return Tool(call_id(body), full, name, asked, topic == "function_call")
 
 
 def mcp_tool_of(record: Record) -> Tool:
@@ -205,7 +194,7 @@ def mcp_tool_of(record: Record) -> Tool:
     body, item = body_of(record.entry), item_of(record.entry)
     named = item if recording == "I" else mapping(body.get("invocation"))
     server, tool = string_of(named, "server"), string_of(named, "tool")
-    name = f"mcp__{server}__{tool}" if server and tool else ""
+    name = f"mcp__{server}__{tool}" if tool else ""
     return Tool(string_of(item, "id") if recording == "I" else string_of(body, "call_id"), name, tool, {})
 
 
@@ -226,8 +215,8 @@ def inline_image(address: object) -> Json | None:
     """The image that stands in an address; other addresses only say where one is."""
     if not isinstance(address, str) or address[:5].translate(ASCII_LOWER) != "data:":
         return None
-    _, mark, base64 = address.partition(";base64,")
-    return block(base64) if mark else None
+    mark = address.translate(ASCII_LOWER).find(";base64,")
+    return block(address[mark + len(";base64,") :]) if mark >= 0 else None
 
 
 def images_of_parts(parts: object) -> list[Json]:
@@ -245,7 +234,7 @@ def images_of_output(output: object) -> list[Json]:
         return images_in_text(output)
     found: list[Json] = []
     for part in output if isinstance(output, list) else []:
-        found += images_of_parts([part]) or bare_images([part])
+        found += images_of_parts([part]) + bare_images([part])
     return found
 
 
@@ -255,7 +244,7 @@ def bare_images(parts: object) -> list[Json]:
     return [
         block(part["data"])
         for part in parts
-        if part.get("type") == "image" and isinstance(part.get("data"), str)
+        if part.get("type") == "image" and string_of(part, "data")
     ]
 
 
@@ -280,4 +269,5 @@ def images_of_mcp(record: Record) -> list[Json]:
     """The images that the tool of a server gave back."""
     recording, _ = topic_of(record)
     result = mapping((item_of(record.entry) if recording == "I" else body_of(record.entry)).get("result"))
-    return bare_images(mapping(result.get("Ok")).get("content")) or bare_images(result.get("content"))
+    result = mapping(result.get("Ok")) if isinstance(result.get("Ok"), dict) else result
+    return images_of_output(result.get("content")) if isinstance(result.get("content"), list) else []

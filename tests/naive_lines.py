@@ -23,6 +23,7 @@ class Types:
 
     record_start: re.Pattern[str]
     deciding: tuple[str, ...]  # the keys of the members that a class depends on
+    opened: dict[str, str]  # by type, the member whose first members tell, whether or not it is whole
     is_decided: Callable[[Json], bool]  # whether what was seen settles name and class, whatever follows
     name_of: Callable[[Json], str]
     kind_of: Callable[[Json], str]
@@ -248,15 +249,10 @@ def noise_before_break(text: str, start: int, types: Types) -> tuple[str, int] |
     members, end = members_before_break(text, start)
     seen: Json = {}
     for key, value_start, value_end in members:
-        if key == "attachment" == seen.get("type") and key not in seen and text[value_start] == "{":
-            # Its inner type tells as soon as it is read, whether or not the attachment is whole.
-            inner = [
-                string_at(text, start, end)
-                for inner_key, start, end in members_before_break(text, value_start)[0]
-                if inner_key == "type" and end is not None
-            ]
-            if kind_of("attachment", inner[0] if inner else None) == "noise":
-                return "attachment", value_start
+        if key == types.opened.get(str(seen.get("type"))) and key not in seen and text[value_start] == "{":
+            opened = {**seen, key: whole_members(text, value_start)}
+            if types.kind_of(opened) == "noise":
+                return types.name_of(opened), value_start
         if value_end is None:
             return None
         if key == "type":
@@ -269,6 +265,15 @@ def noise_before_break(text: str, start: int, types: Types) -> tuple[str, int] |
             return noise_known(seen, value_end if whole else value_start, types)
     # A system entry without subtype, an attachment entry without attachment: known when all was seen.
     return noise_known(seen, end, types) if end is not None else None
+
+
+def whole_members(text: str, start: int) -> Json:
+    """The members of an object that are whole, up to its end or its first broken place."""
+    found: Json = {}
+    for key, value_start, value_end in members_before_break(text, start)[0]:
+        if value_end is not None:
+            found.setdefault(key, decode_or_none(text, value_start))
+    return found
 
 
 def noise_known(seen: Json, at: int, types: Types) -> tuple[str, int] | None:

@@ -71,6 +71,7 @@ def is_record(entry: Json) -> bool:
 CLAUDE_CODE = Types(
     record_start=re.compile(r'\{"(?:parentUuid|type)"'),
     deciding=("type", "subtype", "attachment"),
+    opened={"attachment": "attachment"},
     is_decided=is_decided,
     name_of=type_of,
     kind_of=class_of,
