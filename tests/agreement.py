@@ -19,11 +19,14 @@ COMPARED = [
     "duplicates_dropped",
     "entries",
     "images_not_extracted",
+    "incomplete_turn",
     "incomplete_tail",
+    "inherited_records",
     "last_prompt",
     "leaf_uuid",
     "main_signal_bytes",
     "main_signal_tokens_estimate",
+    "origin",
     "pr_links",
     "project_path",
     "queued_undelivered",
@@ -34,7 +37,6 @@ COMPARED = [
     "title",
     "total_events",
     "total_signal_tokens_if_all_subagents",
-    "unknown_entries",
     "versions",
 ]
 SOURCE_COMPARED = ["bytes", "lines", "first_timestamp", "last_timestamp"]
@@ -69,6 +71,11 @@ def assert_equal(product: tuple[list[Json], Json] | None, twin: tuple[list[Json]
     assert len(events) == len(expected_events)
     for key in COMPARED:
         assert (key, manifest[key]) == (key, expected[key])
+    # Those in the files of agents are listed there as well; where both have a type, the session's line is told.
+    own = {
+        type_: seen["first_line"] for type_, seen in manifest["unknown_entries"].items() if "file" not in seen
+    }
+    assert own == {type_: seen["first_line"] for type_, seen in expected["unknown_entries"].items()}
     for key in SOURCE_COMPARED:
         assert (key, manifest["source"][key]) == (key, expected["source"][key])
     # Damage in the files of agents is listed there as well, with the file.

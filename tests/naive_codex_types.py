@@ -69,7 +69,7 @@ def item_type(written: str) -> str:
 def type_of(entry: Json) -> str:
     """The name under which a record is counted."""
     if not isinstance(entry.get("type"), str):
-        return untyped_name(entry)
+        return NO_TYPE if "type" in entry else untyped_name(entry)
     type_, payload = string_of(entry, "type"), entry.get("payload")
     if type_ not in ENVELOPES or not isinstance(payload, dict):
         return type_
@@ -94,9 +94,7 @@ def untyped_name(entry: Json) -> str:
 def class_of(entry: Json) -> str:
     """The class of a record."""
     if not isinstance(entry.get("type"), str):
-        if isinstance(entry.get("record_type"), str):
-            return "noise"
-        return "signal" if untyped_name(entry) == SESSION else "unknown"
+        return {SESSION: "signal", NO_TYPE: "unknown"}.get(type_of(entry), "noise")
     outer, _, inner = type_of(entry).partition("/")
     if outer == "event_msg":
         completed = inner.startswith("item_completed/")
@@ -138,6 +136,7 @@ CODEX = Types(
     record_start=re.compile(r'\{"timestamp"'),
     deciding=("type", "payload", "message", "record_type", "id", "instructions", "timestamp"),
     opened=dict.fromkeys(ENVELOPES, "payload"),
+    drops_whole_noise=True,
     is_decided=is_decided,
     name_of=type_of,
     kind_of=class_of,

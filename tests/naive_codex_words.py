@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests import naive_images
 from tests.naive_codex_types import body_of, item_of, topic_of
 from tests.naive_lines import Json, Record, clean, decode_or_none, mapping, string_of, trim
 from tests.naive_words import ASCII_LOWER, content_blocks
@@ -118,7 +120,7 @@ def is_human_kind(kind: object) -> bool:
 
 def request_of(text: str) -> str:
     """What the human asked for, without what an editor wrapped around it."""
-    text = BROWSER_CONTEXT.sub("", text)
+    text = BROWSER_CONTEXT.sub("", trim(text))
     found = REQUEST.search(text)
     return trim(text[found.end() :] if found else text)
 
@@ -206,9 +208,9 @@ def call_id(body: Json) -> str:
 # ---------------------------------------------------------------- images
 
 
-def block(base64: str) -> Json:
+def block(characters: str) -> Json:
     """Base64 as the image block that the story keeps."""
-    return {"type": "image", "source": {"type": "base64", "data": base64}}
+    return {"type": "image", "source": {"type": "base64", "data": characters}}
 
 
 def inline_image(address: object) -> Json | None:
@@ -241,19 +243,16 @@ def images_of_output(output: object) -> list[Json]:
 def bare_images(parts: object) -> list[Json]:
     """The images of parts that hold nothing but their base64."""
     parts = map(mapping, parts if isinstance(parts, list) else [])
-    return [
-        block(part["data"])
-        for part in parts
-        if part.get("type") == "image" and string_of(part, "data")
-    ]
+    return [block(part["data"]) for part in parts if part.get("type") == "image" and string_of(part, "data")]
 
 
 PRINTED = re.compile(r"(?<=;base64,)[A-Za-z0-9+/]{126,}={0,2}", re.IGNORECASE | re.ASCII)
 
 
 def images_in_text(text: str) -> list[Json]:
-    """The runs of base64 behind `;base64,` that are long enough to be an image."""
-    return [block(run) for run in PRINTED.findall(text) if len(run) >= 128]
+    """The runs of base64 behind `;base64,` that are long enough for an image, and begin like one."""
+    runs = [run for run in PRINTED.findall(text) if len(run) >= naive_images.SHORTEST]
+    return [block(run) for run in runs if naive_images.media_type(base64.b64decode(run[:64])) is not None]
 
 
 def images_of_result(record: Record) -> list[Json]:

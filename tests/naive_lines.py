@@ -23,6 +23,7 @@ class Types:
 
     record_start: re.Pattern[str]
     deciding: tuple[str, ...]  # the keys of the members that a class depends on
+    drops_whole_noise: bool  # whether what stands behind noise is only searched, also when its end is known
     opened: dict[str, str]  # by type, the member whose first members tell, whether or not it is whole
     is_decided: Callable[[Json], bool]  # whether what was seen settles name and class, whatever follows
     name_of: Callable[[Json], str]
@@ -249,7 +250,8 @@ def noise_before_break(text: str, start: int, types: Types) -> tuple[str, int] |
     members, end = members_before_break(text, start)
     seen: Json = {}
     for key, value_start, value_end in members:
-        if key == types.opened.get(str(seen.get("type"))) and key not in seen and text[value_start] == "{":
+        is_object = text[value_start : value_start + 1] == "{"
+        if key == types.opened.get(str(seen.get("type"))) and key not in seen and is_object:
             opened = {**seen, key: whole_members(text, value_start)}
             if types.kind_of(opened) == "noise":
                 return types.name_of(opened), value_start
@@ -341,7 +343,7 @@ def read_record(text: str, start: int, reading: LineReading, types: Types, *, te
     if noise is not None and end != len(text):
         # One whose class only its end tells is read like any other, and so is one that must be whole.
         end = members_before_break(text, start)[1]
-        if end is None or (terminated and noise[1] != end):
+        if end is None or (terminated and (types.drops_whole_noise or noise[1] != end)):
             return read_noise(text, (start, *noise), reading, types, terminated=terminated)
     if end is not None:
         broken = whole_object_end(text, start) is None

@@ -71,6 +71,7 @@ def is_record(entry: Json) -> bool:
 CLAUDE_CODE = Types(
     record_start=re.compile(r'\{"(?:parentUuid|type)"'),
     deciding=("type", "subtype", "attachment"),
+    drops_whole_noise=False,
     opened={"attachment": "attachment"},
     is_decided=is_decided,
     name_of=type_of,

@@ -7,10 +7,11 @@ are then bent out of shape, lines are written in drawn styles, and files are dam
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
-from tests.strategies import Style, damaged, encode, lines_of, whole_files
+from tests.naive_lines import mapping
+from tests.strategies import Style, damaged, encode, styles, whole_files
 from tests.strategies_codex_records import (
     bare_records,
     bent,
@@ -46,6 +47,14 @@ def stamped(draw: Draw, records: list[Json], *, ordinals: bool) -> list[Json]:
 
 
 @st.composite
+def lines_of_record(draw: Draw, record: Json) -> bytes:
+    """A record in a style; keys that an output is searched for are spelled as every writer does."""
+    style = draw(styles)
+    is_output = "output" in record or "output" in str(mapping(record.get("payload")).get("type"))
+    return encode(record, replace(style, escape_keys=False) if is_output else style)
+
+
+@st.composite
 def record_lists(draw: Draw, *, max_scenes: int = 10, meta: Json | None = None) -> list[Json]:
     """The records of a rollout."""
     scenes = draw(lists_of_scenes(max_scenes, spawning=meta is not None))
@@ -61,7 +70,7 @@ def record_lists(draw: Draw, *, max_scenes: int = 10, meta: Json | None = None) 
 def rollouts(draw: Draw, *, with_damage: bool = False) -> bytes:
     """The bytes of a rollout."""
     records = draw(record_lists())
-    lines = draw(lines_of(records))
+    lines = [draw(lines_of_record(record)) for record in records]
     if with_damage:
         lines = draw(damaged(lines, records, as_codex_writes))
     return draw(whole_files(lines, with_damage=with_damage))
@@ -135,7 +144,7 @@ def trees(draw: Draw) -> Tree:
         records = draw(record_lists(max_scenes=4, meta=meta))
         day = draw(st.sampled_from(["2026/02/02", "2026/02/03", ""]))
         name = f"rollout-2026-02-02T10-00-00-{id_}.jsonl"
-        lines = draw(lines_of(records))
+        lines = [draw(lines_of_record(record)) for record in records]
         files[f"{day}/{name}".lstrip("/")] = draw(whole_files(lines, with_damage=False))
     path = next(iter(files))
     thread = files.pop(path)

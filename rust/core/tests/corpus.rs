@@ -11,17 +11,27 @@ use retell_core::{Conversation, ParseOptions, Source, parse};
 use serde_json::Value;
 
 fn sessions() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/claude-code");
-    let Ok(entries) = fs::read_dir(&folder) else { panic!("no corpus at {}", folder.display()) };
-    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).filter(|path| is_session(path)).collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data");
+    let (mut paths, mut folders) = (Vec::new(), vec![folder]);
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else { panic!("no corpus at {}", folder.display()) };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.to_string_lossy().ends_with(".events.json") {
+                paths.push(session_of(&path));
+            }
+        }
+    }
     paths.sort();
     assert!(!paths.is_empty());
     paths
 }
 
-fn is_session(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "jsonl")
-        && path.file_name().is_some_and(|name| !name.to_string_lossy().starts_with("agent-"))
+/// The session that stands beside what must come out of it.
+fn session_of(expected: &Path) -> PathBuf {
+    let lines = expected.with_extension("").with_extension("jsonl");
+    if lines.exists() { lines } else { lines.with_extension("json") }
 }
 
 fn conversation(path: &Path, include_subagents: bool) -> Conversation {
