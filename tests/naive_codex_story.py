@@ -239,13 +239,18 @@ class CodexStory(Story):
         """What a tool gave back: images, and the agent that was started."""
         body = body_of(record.entry)
         id_ = string_of(body, "call_id")
-        self.take_result_pictures(record, self.calls.get(id_), images_of_output(body.get("output")))
+        images = images_of_output(body.get("output"))
+        self.take_result_pictures(record, self.calls.get(id_), images)
         started = self.agent_call(id_)
         if isinstance(started, SpawnCall):
             started.take_output(body.get("output"))
+            # An output that tells nothing else is passed over.
+            started.answered |= bool(images or started.path or "result" in started.evidence)
 
     def take_spawned(self, record: Record) -> None:
-        """A record that says which thread a call has started."""
+        """A record that says which thread a call has started; nobody asks when all calls are answered."""
+        if all(call.answered for call in self.agent_calls if call is self.agent_call(call.id)):
+            return
         recording, topic = topic_of(record)
         told = item_of(record.entry) if recording == "I" else body_of(record.entry)
         thread = string_of(told, "agent_thread_id")
