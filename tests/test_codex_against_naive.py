@@ -39,10 +39,10 @@ def test_property_documents(data: bytes) -> None:
     assert_equal(parse(data, agent="codex"), naive.parse(data, agent="codex"))
 
 
-@given(strategies_codex.trees(), st.booleans(), st.sampled_from(["sessions", "archived_sessions"]))
-def test_property_threads_and_their_children(tree: Tree, include_subagents: bool, name: str) -> None:  # noqa: FBT001
+@given(strategies_codex.trees(), st.booleans())
+def test_property_threads_and_their_children(tree: Tree, include_subagents: bool) -> None:  # noqa: FBT001
     with tempfile.TemporaryDirectory() as home:
-        root = Path(home) / name
+        root = Path(home) / "sessions"
         for path, data in tree.stored.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_bytes(data)
