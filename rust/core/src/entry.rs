@@ -131,6 +131,10 @@ pub trait Records {
     fn incomplete_tail(&mut self, place: Place);
     /// Whether a record of class [`Class::Evidence`] is worth reading, of which `upcoming` is not yet read.
     fn wants_evidence(&self, upcoming: &Members<'_>) -> bool;
+    /// Whether records of no known type are given as well.
+    fn wants_unknown(&self) -> bool {
+        false
+    }
 }
 
 /// One member of a record.
@@ -399,7 +403,7 @@ impl LineReading<'_> {
         let must_be_whole = !self.line.terminated;
         let mut kind = None;
         let reading = self.read_fields(at, must_be_whole, &mut kind);
-        if kind.is_none() && matches!(reading, Reading::Whole(_)) {
+        if let (None, Reading::Whole(end)) = (&kind, &reading) {
             let fields = Fields {
                 record: &self.bytes[at..],
                 found: self.fields,
@@ -407,7 +411,8 @@ impl LineReading<'_> {
                 opened: self.opened,
             };
             let (name, class) = self.agent.classify_untyped(&fields);
-            kind = Some(Kind { name: name.into_owned(), class, ..Kind::none() });
+            // Known at the end only: nothing before it is glued to the record.
+            kind = Some(Kind { name: name.into_owned(), class, read: *end, ..Kind::none() });
         }
         let is_evidence = kind.as_ref().is_some_and(|kind: &Kind| kind.class == Class::Evidence);
         let is_noise = is_evidence || kind.as_ref().is_some_and(|kind| kind.class == Class::Noise);
@@ -628,7 +633,8 @@ impl LineReading<'_> {
 
     fn emit(&mut self, at: usize, end: usize, kind: &Kind) {
         let place = self.place(at, end);
-        if matches!(kind.class, Class::Signal | Class::Fact | Class::Evidence) {
+        let is_wanted = kind.class == Class::Unknown && self.records.wants_unknown();
+        if is_wanted || matches!(kind.class, Class::Signal | Class::Fact | Class::Evidence) {
             let fields = Fields {
                 record: &self.bytes[at..end],
                 found: self.fields,

@@ -14,7 +14,7 @@ use rustc_hash::FxBuildHasher;
 use crate::agents::{Agent, Context, Evidence};
 use crate::entry::{Class, Damage, Entry, Place, Reason, Records};
 use crate::error::{Error, Result};
-use crate::event::{InlineImage, MetImage, Said, Signal};
+use crate::event::{InlineImage, MetImage, Passed, Said, Signal};
 use crate::head::Head;
 use crate::images::ImageStore;
 use crate::json::{self, Members, Value};
@@ -250,7 +250,11 @@ impl Records for StretchReader<'_> {
             image_error: &mut self.image_error,
             shared: &mut self.shared,
         };
-        agent.read(entry, &mut context, &mut |signal| signals.push(signal));
+        if class == Class::Unknown {
+            signals.push(Signal::Passed(Passed::Plain));
+        } else {
+            agent.read(entry, &mut context, &mut |signal| signals.push(signal));
+        }
         if class != Class::Evidence && signals.iter().any(|signal| matches!(signal, Signal::Broken)) {
             let Place { line, offset, length } = entry.place;
             self.damage(Damage { line, offset, length, reason: Reason::InvalidJson, recovered: false });
@@ -281,6 +285,10 @@ impl Records for StretchReader<'_> {
 
     fn incomplete_tail(&mut self, place: Place) {
         self.stretch.incomplete_tail = Some(place);
+    }
+
+    fn wants_unknown(&self) -> bool {
+        self.head.copies
     }
 
     fn wants_evidence(&self, upcoming: &Members<'_>) -> bool {

@@ -79,7 +79,8 @@ fn candidates(path: &Path, agent: &'static dyn Agent) -> Vec<(PathBuf, String)> 
 fn thread_of(path: &Path, agent: &'static dyn Agent) -> Option<Thread> {
     let mut lines = LineReader::new(Input::open(Source::Path(path.to_owned())).ok()?);
     while let Ok(Some(line)) = lines.next_line(&mut |_| Ok(())) {
-        if let Some(thread) = agent.thread(Value::new(line.bytes.trim_ascii())) {
+        let bytes = line.bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line.bytes);
+        if let Some(thread) = agent.thread(Value::new(bytes.trim_ascii())) {
             return Some(thread);
         }
         if line.number >= MOST_LINES {

@@ -258,7 +258,11 @@ fn read_event(
         }
         "item_completed" => {
             if let Some(item) = body.get("item") {
-                read_item(&Body::Payload(item), context, say)?;
+                if words::is_inherited(body) && record_types::item_type(&string(item.get("type"))) == "UserMessage" {
+                    say(Signal::Passed(Passed::Inherited));
+                } else {
+                    read_item(&Body::Payload(item), context, say)?;
+                }
             }
         }
         _ => say(Signal::Passed(if kind == "token_count" { Passed::Tokens } else { Passed::Plain })),
@@ -334,7 +338,8 @@ fn origin(subagent: Option<Value<'_>>, thread_source: &str, originator: &str, so
     let by_subagent = || {
         let subagent = subagent?;
         let other = subagent.get("other").and_then(Value::text).map(|text| text.text);
-        let key = || subagent.members().next().map(|(key, _)| String::from_utf8_lossy(key).into_owned());
+        let key =
+            || subagent.members().next().map(|(key, _)| String::from_utf8_lossy(&crate::json::key(key)).into_owned());
         let name = subagent.text().map(|text| text.text).or(other).map(Cow::into_owned).or_else(key)?;
         named(&name)
     };

@@ -241,7 +241,8 @@ impl Twins {
                 show(&mut self.story[last], images);
             } else {
                 let result = Signal::ToolResult { call: String::new(), images, agent: None, usage: Usage::default() };
-                self.story.push(Said { envelope, class: Class::Signal, signals: vec![result] });
+                // Its record was met before: only its images come here.
+                self.story.push(Said { envelope, class: Class::Evidence, signals: vec![result] });
             }
         }
     }

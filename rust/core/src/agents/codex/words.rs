@@ -168,7 +168,6 @@ fn read_user_message(
             let start = text.trim_start();
             start.get(..marker.len()).is_some_and(|start| start.eq_ignore_ascii_case(marker))
         };
-        interrupted |= begins(TURN_ABORTED);
         if let Some(folder) = working_folder(&text) {
             say(Signal::Fact(Fact::Folder(folder)));
         }
@@ -176,6 +175,7 @@ fn read_user_message(
             Some(kinds) => kinds[at].starts_with("user.") || HUMAN_KINDS.contains(&kinds[at].as_str()),
             None => !INJECTED.iter().any(|marker| begins(marker)),
         };
+        interrupted |= !is_human && begins(TURN_ABORTED);
         if is_human && !is_image_markup(text.trim()) {
             joined.push(part.text);
         }
@@ -185,7 +185,7 @@ fn read_user_message(
 }
 
 /// Whether the record was written into a subagent's file and belongs to the session that started it.
-fn is_inherited(body: &Body<'_, '_>) -> bool {
+pub(super) fn is_inherited(body: &Body<'_, '_>) -> bool {
     let says_so = |object: Option<Value<'_>>| {
         object.and_then(|object| object.get("inherited_user_message")).is_some_and(Value::is_true)
     };
