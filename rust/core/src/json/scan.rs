@@ -115,10 +115,10 @@ pub struct MemberPlace {
     pub value: Range<usize>,
 }
 
-/// Whether a key (between its quotes) is written with escapes, which no known writer does. Keys are short, and a
-/// search that has to be called costs more than looking at each byte.
+/// Whether a key (between its quotes) is written with escapes, which no known writer does.
 #[inline]
 #[must_use]
+#[expect(clippy::manual_contains, reason = "a search that has to be called costs more than looking at each byte")]
 pub fn has_escapes(key: &[u8]) -> bool {
     key.iter().any(|&byte| byte == b'\\')
 }
