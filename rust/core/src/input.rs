@@ -82,13 +82,15 @@ impl Input {
     pub fn open(source: Source) -> Result<Self> {
         match source {
             Source::Path(path) => {
-                let kind = std::fs::metadata(&path).map_err(|error| Error::os(error, &path))?;
-                if !kind.is_file() && !kind.is_dir() {
+                let opened = in_either_form(&path, |path| {
+                    let kind = std::fs::metadata(path)?;
                     // A pipe or a device has no size to hold it to, and opening it can wait for a writer.
-                    return Self::of(Box::new(OpenedLater { path: path.clone(), file: None }), None, true, path);
+                    if kind.is_file() || kind.is_dir() { open_file(path).map(Some) } else { Ok(None) }
+                });
+                match opened.map_err(|error| Error::os(error, &path))? {
+                    Some((file, size)) => Self::of(Box::new(file.take(size)), Some(size), size > SMALL, path),
+                    None => Self::of(Box::new(OpenedLater { path: path.clone(), file: None }), None, true, path),
                 }
-                let (file, size) = open_file(&path).map_err(|error| Error::os(error, &path))?;
-                Self::of(Box::new(file.take(size)), Some(size), size > SMALL, path)
             }
             Source::Stdin => Self::of(Box::new(io::stdin()), None, true, PathBuf::from("standard input")),
             Source::Bytes(bytes) => {
@@ -253,7 +255,7 @@ fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
 /// [`crate::ErrorKind::Io`] when the file cannot be opened or read.
 pub fn stretches(source: &Source, threads: usize, least: u64) -> Result<Option<Vec<FileStretch>>> {
     let Source::Path(path) = source else { return Ok(None) };
-    stretches_of(path, threads, least.max(1)).map_err(|error| Error::os(error, path))
+    in_either_form(path, |path| stretches_of(path, threads, least.max(1))).map_err(|error| Error::os(error, path))
 }
 
 fn stretches_of(path: &Path, threads: usize, least: u64) -> io::Result<Option<Vec<FileStretch>>> {
@@ -380,6 +382,30 @@ fn read_block(reader: &mut dyn Read, mut block: Vec<u8>) -> io::Result<Vec<u8>> 
     }
 }
 
+/// Opens the file at `path`, or, when it is not there, its other form: a transcript may be compressed, or be plain
+/// again, since it was listed.
+fn in_either_form<T>(path: &Path, open: impl Fn(&Path) -> io::Result<T>) -> io::Result<T> {
+    open(path).or_else(|error| match other_form(path).filter(|_| error.kind() == io::ErrorKind::NotFound) {
+        Some(other) => {
+            open(&other).map_err(|other| if other.kind() == io::ErrorKind::NotFound { error } else { other })
+        }
+        None => Err(error),
+    })
+}
+
+/// `x.jsonl.zst` of `x.jsonl`, and the other way round.
+fn other_form(path: &Path) -> Option<PathBuf> {
+    let is_plain = |path: &Path| path.extension().is_some_and(|extension| extension == "jsonl" || extension == "json");
+    if path.extension().is_some_and(|extension| extension == "zst") {
+        return Some(path.with_extension("")).filter(|path| is_plain(path));
+    }
+    is_plain(path).then(|| {
+        let mut compressed = path.as_os_str().to_owned();
+        compressed.push(".zst");
+        compressed.into()
+    })
+}
+
 fn open_file(path: &Path) -> io::Result<(File, u64)> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
@@ -411,4 +437,46 @@ fn decompressed(mut reader: Box<dyn Read + Send>) -> io::Result<(Box<dyn Read + 
     let compressed = head == ZSTD_MAGIC;
     let whole = Cursor::new(head).chain(reader);
     Ok(if compressed { (Box::new(zstd::stream::read::Decoder::new(whole)?), true) } else { (Box::new(whole), false) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(path: &Path) -> Result<Vec<u8>> {
+        Input::open(Source::Path(path.to_owned()))?.all(1 << 30, &mut || Ok(()))
+    }
+
+    #[test]
+    fn a_file_may_have_switched_its_form_since_it_was_listed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (plain, compressed) = (folder.path().join("x.jsonl"), folder.path().join("x.jsonl.zst"));
+        let content = b"{\"type\":\"user\"}\n".repeat(100_000);
+        std::fs::write(&compressed, zstd::encode_all(&content[..], 3).unwrap()).unwrap();
+        assert!(read(&plain).unwrap() == content);
+        assert!(stretches(&Source::Path(plain.clone()), 2, 1).unwrap().is_none());
+        std::fs::rename(&compressed, folder.path().join("other")).unwrap();
+        assert_eq!(read(&plain).unwrap_err().path(), Some(plain.as_path()));
+        std::fs::write(&plain, &content).unwrap();
+        assert!(read(&compressed).unwrap() == content);
+        assert!(stretches(&Source::Path(compressed.clone()), 2, 1).unwrap().is_some());
+        // Of two that are there, the one that was asked for is read.
+        std::fs::write(&compressed, zstd::encode_all(&b"{}"[..], 3).unwrap()).unwrap();
+        assert!(read(&plain).unwrap() == content);
+        assert!(read(&compressed).unwrap() == b"{}");
+    }
+
+    #[test]
+    fn only_transcripts_have_two_forms() {
+        for (path, other) in [
+            ("a/x.jsonl", Some("a/x.jsonl.zst")),
+            ("x.json", Some("x.json.zst")),
+            ("x.jsonl.zst", Some("x.jsonl")),
+            ("x.zst", None),
+            ("x.txt", None),
+            ("x.txt.zst", None),
+        ] {
+            assert_eq!(other_form(Path::new(path)), other.map(PathBuf::from), "{path}");
+        }
+    }
 }
