@@ -277,8 +277,9 @@ def test_parse_starts_without_what_images_needs(tmp_path: Path) -> None:
 def test_the_words_are_read() -> None:
     assert read_arguments(["images", "extract", "a", "-o", "b", "--assets", "c"]) == {
         "command": "images", "action": "extract", "path": "a", "out": "b", "assets_dir": "c",
-        "in_place": False, "max_image_bytes": None, "dry_run": False, "as_json": False, "quiet": False,
+        "in_place": False, "max_image_bytes": None, "threads": None, "dry_run": False, "as_json": False,
+        "quiet": False,
     }  # fmt: skip
     assert read_arguments(["images", "list", "a", "b"]) == {
-        "command": "images", "action": "list", "paths": ["a", "b"], "as_json": False,
+        "command": "images", "action": "list", "paths": ["a", "b"], "as_json": False, "threads": None,
     }  # fmt: skip

@@ -52,6 +52,7 @@ def parse(
     include_subagents: bool = False,
     strict: bool = False,
     allow_unknown: bool = False,
+    threads: int | None = None,
     progress: Callable[[int, int | None], object] | None = None,
 ) -> Conversation:
     """Reads one session to its end and gives the finished conversation.
@@ -60,12 +61,15 @@ def parse(
 
     Args:
         source: a path (`.zst` is decompressed while reading); "-" for standard input; a session id or the
-            beginning of one, looked up below `$CLAUDE_CONFIG_DIR` or `~/.claude`; the bytes of a session
-            file; or an object whose `read(size)` gives bytes.
-        agent: the program that wrote the session, such as "claude-code". Recognised from the records if None.
+            beginning of one, looked up below `$CLAUDE_CONFIG_DIR` or `~/.claude`, and `$CODEX_HOME` or
+            `~/.codex`; the bytes of a session file; or an object whose `read(size)` gives bytes.
+        agent: the program that wrote the session: "claude-code" or "codex". Recognised from the records if
+            None.
         include_subagents: put what each subagent said under the `SubagentRef` that called it, to any depth.
         strict: raise `UnknownEntryTypeError` at an entry type this version does not know.
         allow_unknown: pass over unknown entry types without a warning; the manifest still counts them.
+        threads: how many may read; None stands for `$RETELL_THREADS`, or as many as there are cores. What
+            comes out is the same.
         progress: called about twenty times a second with the bytes read and the bytes there are (None when
             that is not known, as for standard input), and once at the end with all of them twice. What it
             raises ends the parse and comes out here.
@@ -82,7 +86,8 @@ def parse(
         FileNotFoundError, IsADirectoryError, PermissionError, OSError: the system could not read the file, or
             it is compressed and damaged.
         TypeError: `source` is nothing that can be read, or `progress` cannot be called.
-        ValueError: no such agent, or `strict` and `allow_unknown` together.
+        ValueError: no such agent, `strict` and `allow_unknown` together, or `threads` or `$RETELL_THREADS` is
+            no number from 1 on.
 
     Warns:
         UnknownEntryTypeWarning: entry types this version does not know were passed over.
@@ -99,9 +104,9 @@ def discover(
     """Lists sessions with what is needed to choose one, the most recently changed first.
 
     Args:
-        root: a Claude home (the folder that holds `projects/`), a `projects` folder, or any folder with
-            `*.jsonl` files in it or up to four folders below it. None stands for `$CLAUDE_CONFIG_DIR` (a
-            comma list) or `~/.claude`.
+        root: an agent's home (the folder that holds `projects/`, or `sessions/`), or any folder with session
+            files in it or up to four folders below it. None stands for `$CLAUDE_CONFIG_DIR` or `~/.claude`,
+            and `$CODEX_HOME` or `~/.codex`; the variables may be comma lists.
         limit: give at most this many. None gives all.
         project: only sessions whose project path contains this text.
         since: only sessions changed on this day or later, as an ISO 8601 date or time.
@@ -109,7 +114,8 @@ def discover(
     Raises:
         FileNotFoundError, PermissionError, OSError: the system could not read the folder.
         TypeError: `since` is neither a date nor text.
-        ValueError: the text of `since` is not a date, or `limit` is negative.
+        ValueError: the text of `since` is not a date, `limit` is negative, or `$RETELL_THREADS`
+            is no number from 1 on.
     """
 
 @final
@@ -407,6 +413,7 @@ def externalize(
     max_image_bytes: int = ...,
     in_place: bool = False,
     dry_run: bool = False,
+    threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> ImageReport:
     """Moves the images of a transcript, or of a folder of them, into files, and leaves short placeholders.
@@ -422,6 +429,7 @@ def externalize(
         max_image_bytes: larger images stay, and are counted in `left_inline`; 64 MiB by default.
         in_place: write the result over the original.
         dry_run: write nothing, and tell what would be done.
+        threads: how many may handle the files of a folder; as for `parse`.
         progress: called now and then with the bytes done and the bytes there are. What it raises ends it all.
 
     Raises:
@@ -440,6 +448,7 @@ def restore(
     allow_missing: bool = False,
     in_place: bool = False,
     dry_run: bool = False,
+    threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> ImageReport:
     """Puts the images back into a transcript, or a folder of them: the opposite of `externalize`.
@@ -452,6 +461,7 @@ def restore(
         allow_missing: leave the placeholders of missing images where they are, and list them in `missing`.
         in_place: write the result over what was read.
         dry_run: write nothing, and tell what would be done.
+        threads: how many may handle the files of a folder; as for `parse`.
         progress: called now and then with the bytes done and the bytes there are. What it raises ends it all.
 
     Raises:
@@ -465,6 +475,7 @@ def list_images(
     path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     max_image_bytes: int = ...,
+    threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> ImageReport:
     """Counts the images that `externalize` would lift. Only reads.
@@ -472,6 +483,7 @@ def list_images(
     Args:
         path: a transcript or a folder, or several of them.
         max_image_bytes: as for `externalize`.
+        threads: as for `externalize`.
         progress: as for `externalize`.
 
     Raises:

@@ -116,6 +116,7 @@ def _add_parse(commands: argparse._SubParsersAction[_Parser]) -> None:
     parser.add_argument(
         "--agent", metavar="NAME", help="who wrote the session (default: seen from its records)"
     )
+    _add_threads(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="say nothing but warnings and errors")
 
 
@@ -194,6 +195,7 @@ def _add_images_list(actions: argparse._SubParsersAction[_Parser]) -> None:
     )
     parser.add_argument("paths", metavar="FILE|DIR", nargs="+", help="transcripts, and folders of them")
     parser.add_argument("--json", dest="as_json", action="store_true", help="print a JSON object")
+    _add_threads(parser)
 
 
 def _add_images_extract(actions: argparse._SubParsersAction[_Parser]) -> None:
@@ -241,6 +243,15 @@ def _add_images_restore(actions: argparse._SubParsersAction[_Parser]) -> None:
     _add_manner(parser)
 
 
+def _add_threads(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--threads",
+        metavar="N",
+        type=_positive_threads,
+        help="how many threads may work (default: $RETELL_THREADS, or as many as there are cores)",
+    )
+
+
 def _add_places(parser: argparse.ArgumentParser, assets: str) -> None:
     place = parser.add_mutually_exclusive_group()
     place.add_argument("-o", "--output", dest="out", metavar="OUT", help="the file or folder to write")
@@ -249,6 +260,7 @@ def _add_places(parser: argparse.ArgumentParser, assets: str) -> None:
 
 
 def _add_manner(parser: argparse.ArgumentParser) -> None:
+    _add_threads(parser)
     parser.add_argument("--dry-run", action="store_true", help="write nothing, say what would be done")
     parser.add_argument("--json", dest="as_json", action="store_true", help="print the report as JSON")
     parser.add_argument("-q", "--quiet", action="store_true", help="say nothing but warnings and errors")
@@ -260,6 +272,10 @@ def _positive(word: str) -> int:
 
 def _positive_bytes(word: str) -> int:
     return _number(word, "a number of bytes")
+
+
+def _positive_threads(word: str) -> int:
+    return _number(word, "a number of threads")
 
 
 def _number(word: str, of_what: str) -> int:

@@ -37,12 +37,15 @@ def run(action: str, given: dict[str, Any]) -> int:
     return extract(**given) if action == "extract" else restore(**given)
 
 
-def list_(paths: Sequence[str], *, as_json: bool) -> int:
+def list_(paths: Sequence[str], *, as_json: bool, threads: int | None = None) -> int:
     """Prints how many images there are in each file, how large, and of which kind."""
     # Two files can hold the same picture, which only a look at all of them together tells.
     together = paths[0] if len(paths) == 1 else paths
     total = _with_bar(
-        "looking into", paths[0], lambda bar: retell_fast.list_images(together, progress=bar), quiet=False
+        "looking into",
+        paths[0],
+        lambda bar: retell_fast.list_images(together, threads=threads, progress=bar),
+        quiet=False,
     )
     files = [file for path in paths for file in _files(path)]
     rows = [(file, total if len(files) == 1 else retell_fast.list_images(file)) for file in files]
@@ -62,6 +65,7 @@ def extract(
     assets_dir: str,
     out: str | None = None,
     max_image_bytes: int | None = None,
+    threads: int | None = None,
     **manner: bool,
 ) -> int:
     """Moves the images of a transcript or a folder into files, and says how it went.
@@ -71,6 +75,7 @@ def extract(
         assets_dir: as for `retell_fast.externalize`.
         out: as for `retell_fast.externalize`.
         max_image_bytes: as for `retell_fast.externalize`.
+        threads: as for `retell_fast.externalize`.
         manner: `in_place` and `dry_run` as for `retell_fast.externalize`; `as_json` and `quiet`.
     """
     began = time.monotonic()
@@ -84,6 +89,7 @@ def extract(
             assets_dir,
             in_place=manner["in_place"],
             dry_run=manner["dry_run"],
+            threads=threads,
             progress=bar,
             **caps,
         ),
@@ -99,6 +105,7 @@ def restore(
     assets_dir: str,
     out: str | None = None,
     format: str = "retell",  # noqa: A002 - named as the option and the argument of `retell_fast.restore`
+    threads: int | None = None,
     **manner: bool,
 ) -> int:
     """Puts the images back into a transcript or a folder, and says how it went.
@@ -108,6 +115,7 @@ def restore(
         assets_dir: as for `retell_fast.restore`.
         out: as for `retell_fast.restore`.
         format: as for `retell_fast.restore`.
+        threads: as for `retell_fast.restore`.
         manner: `allow_missing`, `in_place` and `dry_run` as for `retell_fast.restore`; `as_json` and `quiet`.
     """
     began = time.monotonic()
@@ -122,6 +130,7 @@ def restore(
             allow_missing=manner["allow_missing"],
             in_place=manner["in_place"],
             dry_run=manner["dry_run"],
+            threads=threads,
             progress=bar,
         ),
         quiet=manner["quiet"],

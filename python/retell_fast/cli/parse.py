@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SAID_FROM_MANIFEST = (retell_fast.UnknownEntryTypeWarning, retell_fast.DamagedInputWarning)
 
 
-def run(
+def run(  # noqa: PLR0913 - one for each option
     session: str,
     *,
     output_dir: str | None = None,
@@ -30,6 +30,7 @@ def run(
     strict: bool = False,
     allow_unknown: bool = False,
     agent: str | None = None,
+    threads: int | None = None,
     quiet: bool = False,
 ) -> int:
     """Parses, writes, says how it went, and gives the exit status.
@@ -41,6 +42,7 @@ def run(
         strict: as for `retell_fast.parse`.
         allow_unknown: as for `retell_fast.parse`.
         agent: as for `retell_fast.parse`.
+        threads: as for `retell_fast.parse`.
         quiet: say nothing but warnings.
     """
     began = time.monotonic()
@@ -57,6 +59,7 @@ def run(
                 include_subagents=include_subagents,
                 strict=strict,
                 allow_unknown=allow_unknown,
+                threads=threads,
                 progress=bar,
             )
         finally:

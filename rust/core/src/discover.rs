@@ -85,7 +85,8 @@ fn ambiguous(text: &str, files: &[&SessionFile]) -> Error {
 
 fn list(files: &[&SessionFile]) -> String {
     let files: Vec<SessionFile> = files.iter().copied().cloned().collect();
-    let lines = parallel::map(&files, |file| {
+    // What is wrong with the setting is said where there is something to read.
+    let lines = parallel::map(parallel::threads(None).unwrap_or(1), &files, |file| {
         let preview = preview(file);
         let date = jiff::Timestamp::try_from(file.modified).unwrap_or_default().strftime("%Y-%m-%d").to_string();
         let (project, words) =
@@ -153,8 +154,9 @@ pub struct DiscoverOptions {
 /// be read, are passed over.
 ///
 /// # Errors
-/// [`ErrorKind::Io`] when a root was given and is no folder.
+/// [`ErrorKind::Io`] when a root was given and is no folder; [`ErrorKind::WrongSetting`].
 pub fn discover(options: &DiscoverOptions) -> Result<Vec<Preview>> {
+    let threads = parallel::threads(None)?;
     let mut files = match &options.root {
         Some(root) => {
             fs::read_dir(root).map_err(|error| Error::os(error, root))?;
@@ -169,7 +171,7 @@ pub fn discover(options: &DiscoverOptions) -> Result<Vec<Preview>> {
     // Some hold no conversation: as many more are read as are still wanted.
     while from < files.len() && previews.len() < wanted {
         let to = files.len().min(from.saturating_add((wanted - previews.len()).max(8)));
-        let read = parallel::map(&files[from..to], preview);
+        let read = parallel::map(threads, &files[from..to], preview);
         previews
             .extend(read.into_iter().flatten().filter(|preview| is_of_project(preview, options.project.as_deref())));
         from = to;

@@ -22,6 +22,8 @@ pub enum ErrorKind {
     AmbiguousSession,
     /// No agent of that name is known.
     UnknownAgent,
+    /// An environment variable holds what it cannot mean.
+    WrongSetting,
     /// An asset is missing, or its bytes are not those that its name says.
     MissingAsset,
     /// What was written does not give the original back.

@@ -1,18 +1,42 @@
 //! Independent pieces of work on all cores, results in the order of the pieces.
 
+use std::ffi::OsStr;
 use std::num::NonZero;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many threads there can be.
-#[must_use]
-pub fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, NonZero::get)
+use crate::error::{Error, ErrorKind, Result};
+
+/// The environment variable that says how many threads there are to be.
+pub const VARIABLE: &str = "RETELL_THREADS";
+
+/// More than this many are of no use, and the system may refuse them.
+const MOST_THREADS: usize = 256;
+
+/// How many threads there are to be: as many as were asked for, else as [`VARIABLE`] says, else as there are cores.
+///
+/// # Errors
+/// [`ErrorKind::WrongSetting`] when the variable holds anything but a number from 1 on.
+pub fn threads(asked: Option<NonZero<usize>>) -> Result<usize> {
+    let wanted = match (asked, std::env::var_os(VARIABLE)) {
+        (Some(asked), _) => Some(asked),
+        (None, Some(text)) if !text.is_empty() => Some(number(&text)?),
+        _ => std::thread::available_parallelism().ok(),
+    };
+    Ok(wanted.map_or(1, NonZero::get).min(MOST_THREADS))
 }
 
-/// Does `work` on every item, on as many threads as there are cores.
-pub fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let threads = threads().min(items.len());
+fn number(text: &OsStr) -> Result<NonZero<usize>> {
+    let number = text.to_str().and_then(|text| text.trim().parse().ok());
+    number.ok_or_else(|| {
+        let message = format!("{VARIABLE} is {:?}, which is no number of threads", text.to_string_lossy());
+        Error::new(ErrorKind::WrongSetting, message).with_hint("set it to a number from 1 on, or unset it")
+    })
+}
+
+/// Does `work` on every item, on so many threads.
+pub fn map<T: Sync, R: Send>(threads: usize, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let threads = threads.min(items.len());
     if threads <= 1 {
         return items.iter().map(work).collect();
     }
@@ -37,10 +61,25 @@ pub fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn results_come_in_the_order_of_the_items() {
         let items: Vec<u64> = (0..1000).collect();
-        assert_eq!(super::map(&items, |item| item * 2), items.iter().map(|item| item * 2).collect::<Vec<_>>());
-        assert!(super::map(&[] as &[u64], |item| *item).is_empty());
+        let doubled: Vec<_> = items.iter().map(|item| item * 2).collect();
+        for threads in [1, 2, 7] {
+            assert_eq!(map(threads, &items, |item| item * 2), doubled);
+        }
+        assert!(map(4, &[] as &[u64], |item| *item).is_empty());
+    }
+
+    #[test]
+    fn a_number_of_threads_is_one_from_1_on() {
+        assert_eq!(number(OsStr::new(" 3 ")).map(NonZero::get).ok(), Some(3));
+        for wrong in ["0", "-1", "two", "1.5", " "] {
+            let refused = number(OsStr::new(wrong)).map_err(|error| error.kind());
+            assert_eq!(refused, Err(ErrorKind::WrongSetting), "{wrong}");
+        }
+        assert_eq!(threads(NonZero::new(usize::MAX)).ok(), Some(MOST_THREADS));
     }
 }

@@ -26,7 +26,7 @@ pub struct ParseOptions {
     pub include_subagents: bool,
     /// Entry types in no table are an error.
     pub strict: bool,
-    /// Threads that read one large file; as many as there are cores when `None`. The result is the same.
+    /// Threads that read; as the environment says when `None`, or as many as there are cores. The result is the same.
     pub threads: Option<NonZero<usize>>,
     /// The least, in bytes, that a thread is given of a file; [`LEAST_STRETCH`] when `None`. The result is the same.
     pub least_stretch: Option<u64>,
@@ -36,7 +36,7 @@ pub struct ParseOptions {
 ///
 /// # Errors
 /// [`ErrorKind::Io`], [`ErrorKind::NotATranscript`], [`ErrorKind::NoConversation`], with `strict`
-/// [`ErrorKind::UnknownEntryType`], [`ErrorKind::UnknownAgent`], [`ErrorKind::Stopped`].
+/// [`ErrorKind::UnknownEntryType`], [`ErrorKind::UnknownAgent`], [`ErrorKind::WrongSetting`], [`ErrorKind::Stopped`].
 pub fn parse(source: Source, options: &ParseOptions, watch: Watch<'_>) -> Result<Conversation> {
     let agent = options.agent.as_deref().map(agent_named).transpose()?;
     let path = match &source {
@@ -44,7 +44,7 @@ pub fn parse(source: Source, options: &ParseOptions, watch: Watch<'_>) -> Result
         _ => None,
     };
     let subagent_file = path.as_deref().and_then(Path::file_name).and_then(subagents::agent_id).is_some();
-    let threads = options.threads.map_or_else(parallel::threads, NonZero::get);
+    let threads = parallel::threads(options.threads)?;
     let images = Mutex::new(ImageStore::default());
     let least_stretch = options.least_stretch.unwrap_or(LEAST_STRETCH);
     let reading = Reading { agent, subagent_file, images: Some(&images), threads, least_stretch };

@@ -126,12 +126,12 @@ pub fn beside(path: &Path, session_ids: &[String], reading: Reading<'_>) -> Foun
         let mut flat = Vec::new();
         agent_files_in(folder, &mut flat);
         let named = |id: &str| id == stem || session_ids.iter().any(|known| known == id);
-        let mine = parallel::map(&flat, |file| session_of(file).is_some_and(|id| named(&id)));
+        let mine = parallel::map(reading.threads, &flat, |file| session_of(file).is_some_and(|id| named(&id)));
         files.extend(flat.into_iter().zip(mine).filter(|(_, mine)| *mine).map(|(file, _)| file));
     }
     // Side by side already, one thread each.
-    let reading = Reading { subagent_file: true, threads: 1, ..reading };
-    let read = parallel::map(&files, |file| read_agent_file(file, folder, reading));
+    let each = Reading { subagent_file: true, threads: 1, ..reading };
+    let read = parallel::map(reading.threads, &files, |file| read_agent_file(file, folder, each));
     for result in read {
         match result {
             Ok(Some(AgentFile::Subagent(agent))) => {

@@ -23,7 +23,7 @@ const MOST_LINES: u64 = 3;
 pub fn of(path: &Path, session: &str, agent: &'static dyn Agent, reading: Reading<'_>) -> Found {
     let mut found = Found::default();
     let candidates = candidates(path, agent);
-    let heads = parallel::map(&candidates, |(path, _)| thread_of(path, agent));
+    let heads = parallel::map(reading.threads, &candidates, |(path, _)| thread_of(path, agent));
     let mut strangers: Vec<_> =
         candidates.into_iter().zip(heads).filter_map(|(file, head)| Some((file, head?))).collect();
     let mut known = HashSet::from([session.to_owned()]);
@@ -43,8 +43,8 @@ pub fn of(path: &Path, session: &str, agent: &'static dyn Agent, reading: Readin
         known.extend(new);
     }
     // Side by side already, one thread each.
-    let reading = Reading { agent: Some(agent), subagent_file: true, threads: 1, ..reading };
-    for result in parallel::map(&family, |((path, file), thread)| read(path, file, thread, reading)) {
+    let each = Reading { agent: Some(agent), subagent_file: true, threads: 1, ..reading };
+    for result in parallel::map(reading.threads, &family, |((path, file), thread)| read(path, file, thread, each)) {
         match result {
             Ok(subagent) => found.subagents.extend(subagent),
             Err(unreadable) => found.unreadable.push(unreadable),
@@ -76,7 +76,8 @@ fn candidates(path: &Path, agent: &'static dyn Agent) -> Vec<(PathBuf, String)> 
     candidates
 }
 
-fn thread_of(path: &Path, agent: &'static dyn Agent) -> Option<Thread> {
+/// What the file at `path` says about its session where it begins.
+pub(crate) fn thread_of(path: &Path, agent: &'static dyn Agent) -> Option<Thread> {
     let mut lines = LineReader::new(Input::open(Source::Path(path.to_owned())).ok()?);
     while let Ok(Some(line)) = lines.next_line(&mut |_| Ok(())) {
         let bytes = line.bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line.bytes);

@@ -36,7 +36,7 @@ pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     let message = error.to_string();
     let converted = match error.kind() {
         ErrorKind::Io => return os_error(py, error).unwrap_or_else(|failed| failed),
-        ErrorKind::UnknownAgent => {
+        ErrorKind::UnknownAgent | ErrorKind::WrongSetting => {
             let hint = error.hint().map(|hint| format!(" ({hint})")).unwrap_or_default();
             return PyValueError::new_err(message + &hint);
         }

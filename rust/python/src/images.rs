@@ -16,6 +16,7 @@ use retell_core::{Error, ErrorKind};
 
 use crate::error::{MissingAssetWarning, to_python};
 use crate::fresh;
+use crate::parse::number_of_threads;
 
 /// How often the progress callback is called, once it was for the first time.
 const PROGRESS_EVERY: Duration = Duration::from_millis(50);
@@ -162,7 +163,7 @@ fn form_of(format: &str) -> PyResult<PlaceholderForm> {
 
 /// Lifts the images of a file or a folder into a folder of assets.
 #[pyfunction]
-#[pyo3(signature = (path, out, assets_dir, *, max_image_bytes=images::DEFAULT_CAP, in_place=false, dry_run=false, progress=None))]
+#[pyo3(signature = (path, out, assets_dir, *, max_image_bytes=images::DEFAULT_CAP, in_place=false, dry_run=false, threads=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords to the caller")]
 pub fn externalize(
     py: Python<'_>,
@@ -172,16 +173,18 @@ pub fn externalize(
     max_image_bytes: usize,
     in_place: bool,
     dry_run: bool,
+    threads: Option<isize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<ImageReport> {
     has_one_target(out.as_ref(), in_place, dry_run)?;
-    let options = FileOptions { cap: max_image_bytes, in_place, dry_run, ..FileOptions::default() };
+    let threads = number_of_threads(threads)?;
+    let options = FileOptions { cap: max_image_bytes, in_place, dry_run, threads, ..FileOptions::default() };
     watched(py, progress, |told| images::extract_files(&path, out.as_deref(), &assets_dir, &options, told))
 }
 
 /// Puts the images of a file or a folder back.
 #[pyfunction]
-#[pyo3(signature = (path, out, assets_dir, *, format="retell", allow_missing=false, in_place=false, dry_run=false, progress=None))]
+#[pyo3(signature = (path, out, assets_dir, *, format="retell", allow_missing=false, in_place=false, dry_run=false, threads=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords to the caller")]
 pub fn restore(
     py: Python<'_>,
@@ -192,28 +195,37 @@ pub fn restore(
     allow_missing: bool,
     in_place: bool,
     dry_run: bool,
+    threads: Option<isize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<ImageReport> {
     has_one_target(out.as_ref(), in_place, dry_run)?;
-    let options = FileOptions { form: form_of(format)?, allow_missing, in_place, dry_run, ..FileOptions::default() };
+    let (form, threads) = (form_of(format)?, number_of_threads(threads)?);
+    let options = FileOptions { form, allow_missing, in_place, dry_run, threads, ..FileOptions::default() };
     watched(py, progress, |told| images::restore_files(&path, out.as_deref(), &assets_dir, &options, told))
 }
 
 /// Counts the images of a file, a folder, or several. Reads only.
 #[pyfunction]
-#[pyo3(signature = (path, *, max_image_bytes=images::DEFAULT_CAP, progress=None))]
+#[pyo3(signature = (path, *, max_image_bytes=images::DEFAULT_CAP, threads=None, progress=None))]
 pub fn list_images(
     py: Python<'_>,
     path: &Bound<'_, PyAny>,
     max_image_bytes: usize,
+    threads: Option<isize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<ImageReport> {
-    let paths = match path.extract::<PathBuf>() {
-        Ok(path) => vec![path],
-        Err(_) if path.is_instance_of::<PyList>() || path.is_instance_of::<PyTuple>() => path.extract()?,
-        Err(error) => path.extract().map_err(|_| error)?,
-    };
-    watched(py, progress, |told| images::list_files(&paths, max_image_bytes, told))
+    let paths = paths_of(path)?;
+    let options = FileOptions { cap: max_image_bytes, threads: number_of_threads(threads)?, ..FileOptions::default() };
+    watched(py, progress, |told| images::list_files(&paths, &options, told))
+}
+
+/// One path, or several.
+pub fn paths_of(paths: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
+    match paths.extract::<PathBuf>() {
+        Ok(path) => Ok(vec![path]),
+        Err(_) if paths.is_instance_of::<PyList>() || paths.is_instance_of::<PyTuple>() => paths.extract(),
+        Err(error) => paths.extract().map_err(|_| error),
+    }
 }
 
 fn has_one_target(out: Option<&PathBuf>, in_place: bool, dry_run: bool) -> PyResult<()> {

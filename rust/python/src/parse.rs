@@ -2,6 +2,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
 use std::io::Cursor;
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -24,7 +25,8 @@ const MOST_NAMED: usize = 5;
 
 /// Reads one session to its end and gives the finished conversation.
 #[pyfunction]
-#[pyo3(signature = (source, *, agent=None, include_subagents=false, strict=false, allow_unknown=false, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords to the caller")]
+#[pyo3(signature = (source, *, agent=None, include_subagents=false, strict=false, allow_unknown=false, threads=None, progress=None))]
 pub fn parse(
     py: Python<'_>,
     source: &Bound<'_, PyAny>,
@@ -32,6 +34,7 @@ pub fn parse(
     include_subagents: bool,
     strict: bool,
     allow_unknown: bool,
+    threads: Option<isize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Conversation> {
     if strict && allow_unknown {
@@ -43,8 +46,9 @@ pub fn parse(
         let kind = progress.get_type().name()?;
         return Err(PyTypeError::new_err(format!("progress must be callable, not {kind}")));
     }
+    let threads = number_of_threads(threads)?;
     let source = source_of(py, source)?;
-    let options = ParseOptions { agent, include_subagents, strict, ..ParseOptions::default() };
+    let options = ParseOptions { agent, include_subagents, strict, threads, ..ParseOptions::default() };
     let raised = Mutex::new(None);
     let mut last = Instant::now();
     let mut watch = |done: u64, total: Option<u64>| {
@@ -73,6 +77,13 @@ pub fn parse(
     let conversation = Conversation::new(conversation, allow_unknown);
     warn(py, &conversation, allow_unknown)?;
     Ok(conversation)
+}
+
+/// How many threads a caller asks for.
+pub fn number_of_threads(threads: Option<isize>) -> PyResult<Option<NonZero<usize>>> {
+    let number = |threads| usize::try_from(threads).ok().and_then(NonZero::new);
+    let of = |threads| number(threads).ok_or_else(|| PyValueError::new_err("threads must be a number from 1 on"));
+    threads.map(of).transpose()
 }
 
 fn source_of(py: Python<'_>, source: &Bound<'_, PyAny>) -> PyResult<Source> {

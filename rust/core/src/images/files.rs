@@ -12,6 +12,7 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use super::assets::{Assets, Last};
@@ -47,11 +48,20 @@ pub struct FileOptions {
     pub form: PlaceholderForm,
     /// Leave placeholders whose asset is missing.
     pub allow_missing: bool,
+    /// Threads that handle the files of a folder; as the environment says when `None`, or as many as there are cores.
+    pub threads: Option<NonZero<usize>>,
 }
 
 impl Default for FileOptions {
     fn default() -> Self {
-        Self { cap: DEFAULT_CAP, in_place: false, dry_run: false, form: PlaceholderForm::Retell, allow_missing: false }
+        Self {
+            cap: DEFAULT_CAP,
+            in_place: false,
+            dry_run: false,
+            form: PlaceholderForm::Retell,
+            allow_missing: false,
+            threads: None,
+        }
     }
 }
 
@@ -110,12 +120,12 @@ pub fn restore_files(
 ///
 /// # Errors
 /// [`ErrorKind::Io`], [`ErrorKind::Stopped`].
-pub fn list_files(paths: &[PathBuf], cap: usize, progress: Progress<'_>) -> Result<ImageReport> {
-    let options = FileOptions { cap, dry_run: true, ..FileOptions::default() };
+pub fn list_files(paths: &[PathBuf], options: &FileOptions, progress: Progress<'_>) -> Result<ImageReport> {
+    let options = FileOptions { dry_run: true, ..options.clone() };
     let store = Assets::none();
     let mut found = Found::default();
     paths.iter().try_for_each(|path| found.add(path, None))?;
-    run(found, progress, &|job, told| extract_one(job, &store, &options, told))
+    run(found, options.threads, progress, &|job, told| extract_one(job, &store, &options, told))
 }
 
 fn missing(names: &BTreeSet<String>, assets: &Path) -> Error {

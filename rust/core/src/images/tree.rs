@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -42,7 +43,7 @@ pub fn each_file(
         found.jobs.iter().try_for_each(|job| refuse_unsafe(&job.from))?;
     }
     let folders = std::mem::take(&mut found.folders);
-    let report = run(found, progress, work)?;
+    let report = run(found, options.threads, progress, work)?;
     if !options.in_place && !options.dry_run {
         // Those with files in them are there by now; the others are missed as well.
         folders.iter().try_for_each(|folder| private::folder(folder).map_err(|error| Error::os(error, folder)))?;
@@ -51,11 +52,17 @@ pub fn each_file(
 }
 
 /// Handles what was found, side by side.
-pub fn run(found: Found, progress: Progress<'_>, work: Work<'_>) -> Result<ImageReport> {
+pub fn run(
+    found: Found,
+    threads: Option<NonZero<usize>>,
+    progress: Progress<'_>,
+    work: Work<'_>,
+) -> Result<ImageReport> {
+    let threads = parallel::threads(threads)?;
     let Found { jobs, skipped, .. } = found;
     let mut report = ImageReport { skipped, ..ImageReport::default() };
     let (total, done, stop) = (jobs.iter().map(|job| job.size).sum::<u64>(), AtomicU64::new(0), AtomicBool::new(false));
-    let results = parallel::map(&jobs, |job| {
+    let results = parallel::map(threads, &jobs, |job| {
         let told = |more: u64| {
             let done = done.fetch_add(more, Ordering::Relaxed) + more;
             if !progress(done.min(total), total) {
