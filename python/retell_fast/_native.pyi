@@ -100,8 +100,12 @@ def discover(
     limit: int | None = None,
     project: str | None = None,
     since: str | datetime.date | datetime.datetime | None = None,
+    agent: str | None = None,
 ) -> list[Preview]:
     """Lists sessions with what is needed to choose one, the most recently changed first.
+
+    Sessions that are no conversation with the human are left out: subagents, reviews, and what an agent does
+    for itself. `parse` reads them.
 
     Args:
         root: an agent's home (the folder that holds `projects/`, or `sessions/`), or any folder with session
@@ -110,12 +114,13 @@ def discover(
         limit: give at most this many. None gives all.
         project: only sessions whose project path contains this text.
         since: only sessions changed on this day or later, as an ISO 8601 date or time.
+        agent: only sessions of this agent: "claude-code" or "codex".
 
     Raises:
         FileNotFoundError, PermissionError, OSError: the system could not read the folder.
         TypeError: `since` is neither a date nor text.
-        ValueError: the text of `since` is not a date, `limit` is negative, or `$RETELL_THREADS`
-            is no number from 1 on.
+        ValueError: the text of `since` is not a date, `limit` is negative, there is no such agent, or
+            `$RETELL_THREADS` is no number from 1 on.
     """
 
 @final

@@ -137,6 +137,7 @@ def _add_preview(commands: argparse._SubParsersAction[_Parser]) -> None:
         help="how many sessions to list (default: 10)",
     )
     parser.add_argument("--json", dest="as_json", action="store_true", help="print a JSON array")
+    parser.add_argument("--agent", metavar="NAME", help="only sessions of this agent, such as codex")
     parser.add_argument("--project", metavar="TEXT", help="only sessions whose project path contains TEXT")
     parser.add_argument(
         "--since",

@@ -42,6 +42,7 @@ class Card:
         ]
         last_words = preview.last_words if preview.last_words != preview.first_words else ""
         lines = {
+            "agent": one_line(preview.agent),
             "project": _project(preview),
             "holds": " · ".join(voices),
             "tools": _tools(preview.tools),

@@ -18,6 +18,10 @@ _UNPRINTABLE = {
 }
 
 
+HOMES = "$CLAUDE_CONFIG_DIR or ~/.claude, $CODEX_HOME or ~/.codex"
+"""Where sessions are looked for."""
+
+
 def harmless(text: str) -> str:
     """Gives the text without the characters that steer a terminal. Tabs and line ends stay."""
     return text.translate(_UNPRINTABLE)

@@ -8,7 +8,7 @@ import time
 import retell_fast
 
 from .exit_status import ExitStatus
-from .messages import note, say
+from .messages import HOMES, note, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,9 @@ _MOST_FIRST: dict[str, Callable[[Preview], tuple[float, ...]]] = {
 }
 
 
-def run(count: int, *, as_json: bool, project: str | None, since: str | None, sort: str) -> int:
+def run(
+    count: int, *, as_json: bool, project: str | None, since: str | None, sort: str, agent: str | None
+) -> int:
     """Lists the sessions and gives the exit status.
 
     Args:
@@ -32,21 +34,23 @@ def run(count: int, *, as_json: bool, project: str | None, since: str | None, so
         as_json: print a JSON array instead of cards.
         project: as for `retell_fast.discover`.
         since: as for `retell_fast.discover`.
+        agent: as for `retell_fast.discover`.
         sort: what comes first: one of `arguments.SORT_ORDERS`.
     """
     # The newest are found without opening the others; the best or largest are not.
     limit = count if sort == "date" else None
-    previews = retell_fast.discover(limit=limit, project=project, since=since)
+    previews = retell_fast.discover(limit=limit, project=project, since=since, agent=agent)
     previews = sorted(previews, key=_MOST_FIRST[sort], reverse=True)[:count]
     if as_json:
         _print_json(previews)
     elif previews:
         _print_cards(previews)
     if not previews:
-        asked = [f"--project {project}"] if project else []
+        asked = [f"--agent {agent}"] if agent else []
+        asked += [f"--project {project}"] if project else []
         asked += [f"--since {since}"] if since else []
         narrowed = f" that fits {' '.join(asked)}" if asked else ""
-        note(f"no session found below $CLAUDE_CONFIG_DIR or ~/.claude{narrowed}")
+        note(f"no session found below {HOMES}{narrowed}")
     return ExitStatus.ALL_WELL
 
 

@@ -7,13 +7,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
-use crate::agents::AGENTS;
+use crate::agents::{AGENTS, Agent, SubagentFiles, agent_named};
 use crate::conversation::count_by_role;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Boundary, Event, Role};
 use crate::input::{LEAST_STRETCH, Source};
 use crate::parallel;
 use crate::sessions::{Home, SessionFile, homes, session_files, session_files_below};
+use crate::threads;
 use crate::transcript::{Reading, Transcript};
 
 /// Characters of first and last words that a preview shows.
@@ -148,14 +149,18 @@ pub struct DiscoverOptions {
     pub project: Option<String>,
     /// Only sessions written since then.
     pub since: Option<SystemTime>,
+    /// Only this agent's.
+    pub agent: Option<String>,
 }
 
 /// Previews of the sessions there are, the one written last first. Files that hold no conversation, or that cannot
-/// be read, are passed over.
+/// be read, are passed over, and so are those that are no conversation with the human: subagents, reviews and the like.
 ///
 /// # Errors
-/// [`ErrorKind::Io`] when a root was given and is no folder; [`ErrorKind::WrongSetting`].
+/// [`ErrorKind::Io`] when a root was given and is no folder; [`ErrorKind::UnknownAgent`], [`ErrorKind::WrongSetting`].
 pub fn discover(options: &DiscoverOptions) -> Result<Vec<Preview>> {
+    let agent = options.agent.as_deref().map(agent_named).transpose()?.map(Agent::name);
+    let is_of_agent = |name: &str| agent.is_none_or(|agent| agent == name);
     let threads = parallel::threads(None)?;
     let mut files = match &options.root {
         Some(root) => {
@@ -164,6 +169,7 @@ pub fn discover(options: &DiscoverOptions) -> Result<Vec<Preview>> {
         }
         None => session_files(&homes()),
     };
+    files.retain(|file| file.agent.is_none_or(|agent| is_of_agent(agent.name())));
     files.retain(|file| options.since.is_none_or(|since| file.modified >= since));
     let wanted = options.limit.unwrap_or(usize::MAX);
     let mut previews = Vec::new();
@@ -171,9 +177,10 @@ pub fn discover(options: &DiscoverOptions) -> Result<Vec<Preview>> {
     // Some hold no conversation: as many more are read as are still wanted.
     while from < files.len() && previews.len() < wanted {
         let to = files.len().min(from.saturating_add((wanted - previews.len()).max(8)));
-        let read = parallel::map(threads, &files[from..to], preview);
-        previews
-            .extend(read.into_iter().flatten().filter(|preview| is_of_project(preview, options.project.as_deref())));
+        let read = parallel::map(threads, &files[from..to], preview).into_iter().flatten();
+        let is_wanted =
+            |preview: &Preview| is_of_agent(preview.agent) && is_of_project(preview, options.project.as_deref());
+        previews.extend(read.filter(is_wanted));
         from = to;
     }
     previews.truncate(wanted);
@@ -182,17 +189,33 @@ pub fn discover(options: &DiscoverOptions) -> Result<Vec<Preview>> {
 
 fn is_of_project(preview: &Preview, project: Option<&str>) -> bool {
     let Some(project) = project.map(str::to_lowercase) else { return true };
-    let folder = preview.path.parent().map(|folder| folder.to_string_lossy().to_lowercase()).unwrap_or_default();
+    // Where an agent keeps all sessions in one place, their folder says nothing of the project.
+    let is_project =
+        |agent: &&&dyn Agent| agent.name() == preview.agent && agent.home().subagents == SubagentFiles::Beside;
+    let folder = AGENTS.iter().find(is_project).and(preview.path.parent());
+    let folder = folder.map(|folder| folder.to_string_lossy().to_lowercase()).unwrap_or_default();
     preview.project_path.as_deref().is_some_and(|path| path.to_lowercase().contains(&project))
         || folder.contains(&project)
 }
 
+/// Whether a session that says this of itself is listed: a script's is, what an agent started is not.
+fn is_listed(origin: Option<&str>) -> bool {
+    matches!(origin, None | Some("script"))
+}
+
 fn preview(file: &SessionFile) -> Option<Preview> {
+    // Of agents that keep all sessions in one place, the beginning tells which ones need not be read.
+    let agent = file.agent.filter(|agent| agent.home().subagents == SubagentFiles::Threads);
+    let thread = agent.and_then(|agent| threads::thread_of(&file.path, agent));
+    if !is_listed(thread.and_then(|thread| thread.origin)) {
+        return None;
+    }
     let reading =
         Reading { agent: file.agent, subagent_file: false, images: None, threads: 1, least_stretch: LEAST_STRETCH };
     let transcript = Transcript::read(Source::Path(file.path.clone()), reading, &mut |_, _| true).ok()?;
     let events = &transcript.story.events;
-    if events.is_empty() {
+    let origin = transcript.facts.thread.as_ref().and_then(|thread| thread.origin);
+    if events.is_empty() || !is_listed(origin) {
         return None;
     }
     let human = || events.iter().filter(|event| event.role == Role::User && !event.says.is_empty());
@@ -236,8 +259,8 @@ fn shortened(event: &Event) -> String {
     short
 }
 
-/// Tools that every session uses.
-const PLAIN_TOOLS: [&str; 12] = [
+/// Tools that every session uses, of all agents.
+const PLAIN_TOOLS: [&str; 26] = [
     "Bash",
     "BashOutput",
     "Edit",
@@ -250,6 +273,20 @@ const PLAIN_TOOLS: [&str; 12] = [
     "Read",
     "TodoWrite",
     "Write",
+    "apply_patch",
+    "container.exec",
+    "exec",
+    "exec_command",
+    "grep_files",
+    "list_dir",
+    "local_shell",
+    "read_file",
+    "shell",
+    "shell_command",
+    "update_plan",
+    "view_image",
+    "wait",
+    "write_stdin",
 ];
 
 fn counted(count: usize, noun: &str) -> String {

@@ -13,17 +13,18 @@ use crate::error::to_python;
 
 /// Lists sessions with what is needed to choose one, the most recently changed first.
 #[pyfunction]
-#[pyo3(signature = (root=None, *, limit=None, project=None, since=None))]
+#[pyo3(signature = (root=None, *, limit=None, project=None, since=None, agent=None))]
 pub fn discover(
     py: Python<'_>,
     root: Option<PathBuf>,
     limit: Option<isize>,
     project: Option<String>,
     since: Option<&Bound<'_, PyAny>>,
+    agent: Option<String>,
 ) -> PyResult<Vec<Preview>> {
     let limit = limit.map(usize::try_from).transpose().map_err(|_| PyValueError::new_err("limit is negative"))?;
     let since = since.map(|since| moment(py, since)).transpose()?;
-    let options = DiscoverOptions { root, limit, project, since };
+    let options = DiscoverOptions { root, limit, project, since, agent };
     let previews = py.detach(|| retell_core::discover(&options)).map_err(|error| to_python(py, &error))?;
     Ok(previews.into_iter().map(Preview).collect())
 }
