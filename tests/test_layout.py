@@ -67,6 +67,7 @@ MAY_IMPORT["manifest"] = MAY_IMPORT["subagents"] | {"subagents"}
 MAY_IMPORT["conversation"] = MAY_IMPORT["manifest"] | {"manifest"}
 MAY_IMPORT["parse"] = MAY_IMPORT["conversation"] | {"conversation", "threads"}
 MAY_IMPORT["discover"] = MAY_IMPORT["parse"] | {"parse", "sessions"}
+MAY_IMPORT["census"] = MAY_IMPORT["document"] | {"parallel", "input", "glue", "head", "document", "sessions"}
 MAY_IMPORT["sinks"] = {"error", "private", "event", "images", "conversation", "manifest"}
 
 TOP_LEVEL = {

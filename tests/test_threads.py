@@ -109,6 +109,7 @@ def test_what_is_no_number_of_threads_is_refused(
     calls = (
         lambda: retell_fast.parse(session),
         lambda: retell_fast.discover(DATA),
+        lambda: retell_fast.types(session),
         lambda: retell_fast.list_images(session),
         lambda: retell_fast.externalize(session, None, tmp_path / "store", dry_run=True),
         lambda: retell_fast.restore(session, None, DATA, dry_run=True),
@@ -117,7 +118,7 @@ def test_what_is_no_number_of_threads_is_refused(
         with pytest.raises(ValueError, match=says):
             call()
     # Who says how many does not need the variable.
-    assert retell_fast.list_images(session, threads=1).files == 1
+    assert retell_fast.types(session, threads=1)["files"] == 1
     out, err = run("parse", str(session), "-o", str(tmp_path / "out"), status=2)
     assert out == ""
     assert err.startswith(f'error: RETELL_THREADS is "{value}", ')
@@ -128,12 +129,12 @@ def test_what_is_no_number_of_threads_is_refused(
 
 def test_an_empty_variable_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RETELL_THREADS", "")
-    assert retell_fast.list_images(DATA / "demo.jsonl").files == 1
+    assert retell_fast.types(DATA / "demo.jsonl")["files"] == 1
 
 
 @pytest.mark.parametrize("threads", [0, -1])
 def test_a_caller_s_number_is_one_from_1_on(threads: int) -> None:
     session = DATA / "demo.jsonl"
-    for call in (retell_fast.parse, retell_fast.list_images):
+    for call in (retell_fast.parse, retell_fast.types, retell_fast.list_images):
         with pytest.raises(ValueError, match="threads must be a number from 1 on"):
             call(session, threads=threads)

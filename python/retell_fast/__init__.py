@@ -10,6 +10,8 @@
     for preview in retell_fast.discover(limit=20):    # recent sessions, newest first
         print(preview.title, preview.score)
 
+    retell_fast.types("long.jsonl")["agents"]         # which entry types there are, and which are unknown
+
     retell_fast.externalize("long.jsonl", "slim.jsonl", "store/")    # images into files, placeholders instead
     retell_fast.restore("slim.jsonl", "long.jsonl", "store/")        # and back, the same bytes
 
@@ -45,6 +47,7 @@ from ._native import (
     list_images,
     parse,
     restore,
+    types,
 )
 from .schema import schema
 
@@ -78,4 +81,5 @@ __all__ = [
     "parse",
     "restore",
     "schema",
+    "types",
 ]

@@ -34,6 +34,7 @@ __all__ = [
     "list_images",
     "parse",
     "restore",
+    "types",
 ]
 
 __version__: str
@@ -121,6 +122,45 @@ def discover(
         TypeError: `since` is neither a date nor text.
         ValueError: the text of `since` is not a date, `limit` is negative, there is no such agent, or
             `$RETELL_THREADS` is no number from 1 on.
+    """
+
+def types(
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    *,
+    agent: str | None = None,
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> dict[str, Any]:
+    """Counts the types of the entries in transcripts, and tells which this release does not know. Only reads.
+
+    What it gives can be published: it holds names of types, versions and numbers, and no words, paths or
+    project names. A type or a version that does not look like one is counted as "(other)", or left out.
+    Damage inside of what was said is not found here, for words are not read.
+
+    Args:
+        paths: a transcript or a folder, or a list of them. Of an agent's home, the sessions and their
+            subagents are read; of any other folder, all that is called `*.jsonl`, `*.jsonl.zst` or
+            `rollout-*.json`, however deep, but for `tool-results/`. None stands for the homes of all agents,
+            as for `discover`.
+        agent: the program that wrote them: "claude-code" or "codex". Recognised from the records if None.
+        threads: as for `parse`.
+        progress: called now and then with the bytes done and the bytes there are. What it raises ends it all.
+
+    Returns:
+        A dictionary that JSON can hold: `release`, the version of this package; `files`, `lines` and
+        (decompressed) `bytes` that were read; `agents`, by name, each with `files`, `bytes`, `lines`,
+        `versions` and `types`; `damage`, how many pieces are damaged, by reason; `incomplete_tails`, how many
+        files end in the middle of an entry; `unreadable`, how many files and folders could not be read, by
+        reason. A type has `unknown`, `count`, `bytes`, the number of `files` that hold it, and the `versions`
+        that these files name. What is nested in an entry is told as "attachment/file", "system/api_error" or
+        "event_msg/token_count"; of the first two only the outer type can be unknown. Files that no record
+        tells the agent of are "(unrecognised)".
+
+    Raises:
+        FileNotFoundError, PermissionError, OSError: one of the paths is not there. What cannot be read is
+            counted.
+        ValueError: no such agent, `paths` is an empty list, or `threads` or `$RETELL_THREADS` is no number
+            from 1 on.
     """
 
 @final

@@ -6,6 +6,7 @@ It uses nothing but the public names of `retell_fast`, so whatever the command d
     parse         the command that reads a session; `closing` is what it says at the end
     preview       the command that lists sessions; `cards` is how it shows one
     images        the command that moves images out and back; `pictures` is how it tells of them
+    census        the command that counts entry types
     progress      the bar
     failures      how a run ends that could not be brought to its end
     messages      lines for a person, and `measures` numbers for a person
@@ -67,6 +68,10 @@ def _run(words: list[str]) -> int:
         from . import images
 
         return images.run(given.pop("action"), given)
+    if command == "types":
+        from . import census
+
+        return census.run(**given)
     from . import preview
 
     return preview.run(**given)

@@ -75,6 +75,7 @@ def _program() -> argparse.ArgumentParser:
     _add_parse(commands)
     _add_preview(commands)
     _add_images(commands)
+    _add_types(commands)
     return parser
 
 
@@ -242,6 +243,33 @@ def _add_images_restore(actions: argparse._SubParsersAction[_Parser]) -> None:
         help="whose placeholders to read (default: retell)",
     )
     _add_manner(parser)
+
+
+def _add_types(commands: argparse._SubParsersAction[_Parser]) -> None:
+    parser = commands.add_parser(
+        "types",
+        help="count the entry types of transcripts, and tell which are unknown to this release",
+        description=(
+            "Counts the entry types of transcripts, and tells which are unknown to this release.\n"
+            "The report can go into a public bug report as it is: it holds names of types,\n"
+            "versions and numbers, and no words, paths or project names."
+        ),
+        epilog=EXIT_STATUSES,
+        formatter_class=_Layout,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "paths",
+        metavar="FILE|DIR",
+        nargs="*",
+        help="transcripts, and folders of them (default: all sessions)",
+    )
+    parser.add_argument("--json", dest="as_json", action="store_true", help="print a JSON object")
+    parser.add_argument(
+        "--agent", metavar="NAME", help="who wrote the transcripts (default: seen from their records)"
+    )
+    _add_threads(parser)
+    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing but warnings and errors")
 
 
 def _add_threads(parser: argparse.ArgumentParser) -> None:

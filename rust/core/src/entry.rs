@@ -80,6 +80,11 @@ pub trait Classify: Recognize {
     fn counted_as<'k>(&self, kind: &'k str, _entry: &Fields<'_>) -> Cow<'k, str> {
         Cow::Borrowed(kind)
     }
+
+    /// The same, with all that tells its kind, for who wants to know which kinds there are.
+    fn detailed<'k>(&self, kind: &'k str, entry: &Fields<'_>) -> Cow<'k, str> {
+        self.counted_as(kind, entry)
+    }
 }
 
 /// What is wrong with a piece of input.

@@ -13,8 +13,10 @@ pub const LARGE_HEAD: usize = 1 << 20;
 /// What the beginning tells.
 #[derive(Clone, Copy)]
 pub struct Head {
-    /// Whose transcript it is.
+    /// Whose transcript it is; the first agent's when nothing tells.
     pub agent: &'static dyn Agent,
+    /// Whether that is known.
+    pub recognized: bool,
     /// Whether it may begin with records that were copied from another session's.
     pub copies: bool,
     /// Whether it is one JSON document instead of a record on each line.
@@ -32,7 +34,10 @@ impl Head {
         let document = agent.is_document(beginning);
         let copies = !document && agent.copies(beginning);
         let first_line_is_whole = memchr(b'\n', beginning).is_some();
-        (Self { agent, copies, document }, known.is_none() || !(document || first_line_is_whole))
+        (
+            Self { agent, recognized: known.is_some(), copies, document },
+            known.is_none() || !(document || first_line_is_whole),
+        )
     }
 }
 

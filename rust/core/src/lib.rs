@@ -11,6 +11,7 @@
 //! [`parse()`] does all of it; [`discover`] finds sessions. The crate knows no Python and prints nothing.
 
 pub mod agents;
+pub mod census;
 pub mod conversation;
 pub mod discover;
 mod document;
@@ -37,6 +38,7 @@ pub mod subagents;
 mod threads;
 pub mod transcript;
 
+pub use census::{Census, CensusOptions, census};
 pub use conversation::Conversation;
 pub use discover::{DiscoverOptions, Preview, discover, find_session};
 pub use error::{Error, ErrorKind, Result};

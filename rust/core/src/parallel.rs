@@ -3,7 +3,9 @@
 use std::ffi::OsStr;
 use std::num::NonZero;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -12,6 +14,9 @@ pub const VARIABLE: &str = "RETELL_THREADS";
 
 /// More than this many are of no use, and the system may refuse them.
 const MOST_THREADS: usize = 256;
+
+/// How often it is asked whether to go on.
+const PATIENCE: Duration = Duration::from_millis(20);
 
 /// How many threads there are to be: as many as were asked for, else as [`VARIABLE`] says, else as there are cores.
 ///
@@ -59,6 +64,50 @@ pub fn map<T: Sync, R: Send>(threads: usize, items: &[T], work: impl Fn(&T) -> R
     results.into_iter().map(|(_, result)| result).collect()
 }
 
+/// The same, while the calling thread does nothing but ask `go_on` every now and then whether to: only it may be told
+/// by the user that it is enough. `work` gets a flag that is set then, so that it can end early. `None` when it did.
+pub fn map_while<T: Sync, R: Send>(
+    threads: usize,
+    items: &[T],
+    work: impl Fn(&T, &AtomicBool) -> R + Sync,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<Vec<R>> {
+    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
+    let stopped = std::thread::scope(|scope| {
+        let (give, finished) = channel();
+        for _ in 0..threads.min(items.len()) {
+            let (give, next, stop, work) = (give.clone(), &next, &stop, &work);
+            scope.spawn(move || {
+                while !stop.load(Ordering::Relaxed) {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(item) = items.get(at) else { return };
+                    if give.send((at, work(item, stop))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(give);
+        let mut asked = Instant::now();
+        loop {
+            match finished.recv_timeout(PATIENCE) {
+                Ok((at, result)) => results[at] = Some(result),
+                Err(RecvTimeoutError::Disconnected) => return false,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if asked.elapsed() >= PATIENCE {
+                asked = Instant::now();
+                if !go_on() {
+                    stop.store(true, Ordering::Relaxed);
+                    return true;
+                }
+            }
+        }
+    });
+    if stopped { None } else { results.into_iter().collect() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,8 +118,21 @@ mod tests {
         let doubled: Vec<_> = items.iter().map(|item| item * 2).collect();
         for threads in [1, 2, 7] {
             assert_eq!(map(threads, &items, |item| item * 2), doubled);
+            assert_eq!(map_while(threads, &items, |item, _| item * 2, &mut || true), Some(doubled.clone()));
         }
         assert!(map(4, &[] as &[u64], |item| *item).is_empty());
+        assert_eq!(map_while(4, &[] as &[u64], |item, _| *item, &mut || true), Some(Vec::new()));
+    }
+
+    #[test]
+    fn who_waits_can_say_that_it_is_enough() {
+        // Each piece goes on until it is told to stop.
+        let work = |_: &u64, stop: &AtomicBool| {
+            while !stop.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+        };
+        assert_eq!(map_while(2, &[1, 2, 3], work, &mut || false), None);
     }
 
     #[test]

@@ -3,16 +3,20 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
+use std::io;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::agents::{AGENTS, Agent};
+use crate::agents::{AGENTS, Agent, SubagentFiles};
+use crate::error::{Error, Result};
 
 /// How deep below a folder of sessions, other than an agent's home, is looked.
 const MOST_FOLDERS: usize = 4;
 /// Folders of one session's own, which hold none.
-const NO_SESSIONS: [&str; 2] = ["subagents", "tool-results"];
+const NO_SESSIONS: [&str; 2] = ["subagents", TOOL_RESULTS];
+/// What tools gave back, kept beside a session: whatever it looks like, it is no transcript.
+const TOOL_RESULTS: &str = "tool-results";
 
 /// A session's file.
 #[derive(Clone)]
@@ -74,11 +78,16 @@ pub fn session_files(homes: &[Home]) -> Vec<SessionFile> {
     newest_first(files)
 }
 
+/// The homes that the folder `root` is, of each agent that could keep its sessions there.
+fn homes_at(root: &Path) -> Vec<Home> {
+    let is_home_of = |agent: &&&dyn Agent| agent.home().sessions.iter().any(|(folder, _)| root.join(folder).is_dir());
+    AGENTS.iter().filter(is_home_of).map(|&agent| Home { agent, path: root.to_owned() }).collect()
+}
+
 /// Every session file of `root`: of an agent's home, or, when it is none, of whatever folder of sessions it is.
 #[must_use]
 pub fn session_files_below(root: &Path) -> Vec<SessionFile> {
-    let is_home_of = |agent: &&&dyn Agent| agent.home().sessions.iter().any(|(folder, _)| root.join(folder).is_dir());
-    let homes: Vec<_> = AGENTS.iter().filter(is_home_of).map(|&agent| Home { agent, path: root.to_owned() }).collect();
+    let homes = homes_at(root);
     if !homes.is_empty() {
         return session_files(&homes);
     }
@@ -96,6 +105,91 @@ pub fn session_files_in(folder: &Path, agent: &'static dyn Agent) -> Vec<Session
     collect(folder, Some(agent), &(0..=0), &mut files);
     without_second_forms(&mut files, 0, false);
     files
+}
+
+/// The transcripts of a place.
+#[derive(Default)]
+pub struct Transcripts {
+    /// Their files.
+    pub files: Vec<SessionFile>,
+    /// Folders that could not be looked into, by what was the matter.
+    pub unreadable: Vec<io::ErrorKind>,
+}
+
+/// Every transcript in `homes`, those of subagents too.
+#[must_use]
+pub fn transcripts(homes: &[Home]) -> Transcripts {
+    let mut found = Transcripts::default();
+    let mut seen = HashSet::new();
+    for Home { agent, path } in homes {
+        let from = found.files.len();
+        for (folder, _) in agent.home().sessions {
+            match fs::canonicalize(path.join(folder)) {
+                Ok(folder) if seen.insert(folder.clone()) => found.add_below(&folder, Some(*agent)),
+                Err(error) if error.kind() != io::ErrorKind::NotFound => found.unreadable.push(error.kind()),
+                _ => {}
+            }
+        }
+        without_second_forms(&mut found.files, from, agent.home().unique_names);
+    }
+    found
+}
+
+/// The transcript at `path`, or every one of the folder that is there: of an agent's home those that it keeps its
+/// sessions in, of any other folder whatever has such a name, however deep.
+///
+/// # Errors
+/// [`crate::ErrorKind::Io`] when there is nothing at `path`.
+pub fn transcripts_below(path: &Path) -> Result<Transcripts> {
+    let metadata = fs::metadata(path).map_err(|error| Error::os(error, path))?;
+    if metadata.is_dir() {
+        let homes = homes_at(path);
+        if !homes.is_empty() {
+            return Ok(transcripts(&homes));
+        }
+        let mut found = Transcripts::default();
+        found.add_below(&fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()), None);
+        without_second_forms(&mut found.files, 0, false);
+        return Ok(found);
+    }
+    let modified = metadata.modified().unwrap_or(UNIX_EPOCH);
+    let file = SessionFile { path: path.to_owned(), id: String::new(), agent: None, modified, size: metadata.len() };
+    Ok(Transcripts { files: vec![file], unreadable: Vec::new() })
+}
+
+impl Transcripts {
+    /// Adds what is below `folder`. Links to folders are not followed: they could lead round in a circle.
+    fn add_below(&mut self, folder: &Path, agent: Option<&'static dyn Agent>) {
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) => return self.unreadable.push(error.kind()),
+        };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                if !path.ends_with(TOOL_RESULTS) {
+                    self.add_below(&path, agent);
+                }
+            } else if let Some(id) = transcript_id(agent, &entry.file_name())
+                && let Ok(metadata) = fs::metadata(&path)
+                && metadata.is_file()
+            {
+                let modified = metadata.modified().unwrap_or(UNIX_EPOCH);
+                self.files.push(SessionFile { path, id, agent, modified, size: metadata.len() });
+            }
+        }
+    }
+}
+
+/// The id in the name of a transcript, a session's or a subagent's; `None` for every other file's.
+fn transcript_id(agent: Option<&'static dyn Agent>, name: &OsStr) -> Option<String> {
+    let session = session_id(agent, name);
+    if session.is_some() || agent.is_some_and(|agent| agent.home().subagents == SubagentFiles::Threads) {
+        return session;
+    }
+    let name = name.to_string_lossy();
+    let stem = name.strip_suffix(".zst").unwrap_or(&name).strip_suffix(".jsonl")?;
+    (!name.starts_with('.')).then(|| stem.to_owned())
 }
 
 fn newest_first(mut files: Vec<SessionFile>) -> Vec<SessionFile> {

@@ -69,7 +69,8 @@ impl Conversation {
     }
 }
 
-fn loads(py: Python<'_>, json: &[u8]) -> PyResult<Py<PyDict>> {
+/// What the JSON says, as a dictionary.
+pub fn loads(py: Python<'_>, json: &[u8]) -> PyResult<Py<PyDict>> {
     let value = py.import("json")?.call_method1("loads", (json,))?;
     Ok(value.cast_into::<PyDict>()?.unbind())
 }

@@ -1,6 +1,7 @@
 //! The Python module `retell_fast._native`: converts arguments, releases the interpreter, calls the core, converts
 //! results and errors. There is no logic here.
 
+mod census;
 mod conversation;
 mod discover;
 mod error;
@@ -21,6 +22,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 mod _native {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::census::types;
     #[pymodule_export]
     use crate::conversation::{Conversation, Event, Events, Screenshot, SubagentRef};
     #[pymodule_export]

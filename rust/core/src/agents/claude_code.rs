@@ -55,6 +55,10 @@ impl Classify for ClaudeCode {
     fn opens(&self, kind: &str) -> Option<&'static str> {
         matches!(kind, "user" | "assistant").then_some("message")
     }
+
+    fn detailed<'k>(&self, kind: &'k str, entry: &Fields<'_>) -> Cow<'k, str> {
+        entry_types::detailed(kind, entry)
+    }
 }
 
 impl Recognize for ClaudeCode {
@@ -92,6 +96,10 @@ impl Agent for ClaudeCode {
             place: entry.place,
             ..Envelope::default()
         }
+    }
+
+    fn version<'e>(&self, entry: &Entry<'e>) -> Cow<'e, str> {
+        entry.text("version")
     }
 
     fn wants_evidence(&self, of_use: Evidence, upcoming: &Members<'_>) -> bool {

@@ -101,6 +101,11 @@ impl Agent for Codex {
         }
     }
 
+    fn version<'e>(&self, entry: &Entry<'e>) -> Cow<'e, str> {
+        let is_meta = matches!(entry.kind, "session_meta" | record_types::BARE_META);
+        if is_meta { Body::of(entry).text("cli_version") } else { Cow::Borrowed("") }
+    }
+
     fn wants_evidence(&self, of_use: Evidence, upcoming: &Members<'_>) -> bool {
         /// An image in an output, as a data URI or as MCP writes it.
         static IMAGES: LazyLock<[Finder<'_>; 2]> =

@@ -3,6 +3,7 @@
 mod claude_code;
 mod codex;
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -31,6 +32,9 @@ pub trait Agent: Classify + Sync {
 
     /// The fields that entries share.
     fn envelope(&self, entry: &Entry<'_>, context: &mut dyn Context) -> Envelope;
+
+    /// The version of the agent's program that an entry names, "" where it names none.
+    fn version<'e>(&self, entry: &Entry<'e>) -> Cow<'e, str>;
 
     /// Whether an entry of class evidence, of which `upcoming` is not yet read, tells anything that is of use.
     fn wants_evidence(&self, of_use: Evidence, upcoming: &Members<'_>) -> bool;

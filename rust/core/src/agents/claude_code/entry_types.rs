@@ -1,5 +1,7 @@
 //! The table of Claude Code's entry types. A new version's types are added here and nowhere else.
 
+use std::borrow::Cow;
+
 use crate::entry::{Class, Fields};
 use crate::json::Value;
 
@@ -107,6 +109,14 @@ pub(super) fn classify(kind: &str, entry: &Fields<'_>, complete: bool) -> Class 
             }
         },
     }
+}
+
+/// The type with what is nested in it, where the table looks for that: `attachment/file`, `system/api_error`.
+pub(super) fn detailed<'k>(kind: &'k str, entry: &Fields<'_>) -> Cow<'k, str> {
+    let Some(ReadIf { member, nested, .. }) = find(kind) else { return Cow::Borrowed(kind) };
+    let value = entry.get(member);
+    let inner = nested.map_or(value, |name| value.and_then(|value| value.get(name))).and_then(Value::text);
+    inner.map_or(Cow::Borrowed(kind), |inner| Cow::Owned(format!("{kind}/{}", inner.text)))
 }
 
 #[cfg(test)]
