@@ -141,6 +141,17 @@ def test_one_agent_s_sessions(homes: Homes) -> None:
     assert "$CODEX_HOME or ~/.codex that fits --agent codex --project boats" in nothing
 
 
+def test_sessions_of_one_minute_are_told_apart(homes: Homes) -> None:
+    others = [f"aaaacccc-000{number}-7000-8000-000000000001" for number in (1, 2)]
+    for other in others:
+        homes.put_codex(other, rollout(other))
+    out, _ = homes.run("preview")
+    for session_id in (CODEX_ID, *others):
+        assert f"({session_id[:13]}, " in out
+        assert retell_fast.parse(session_id[:13]).manifest["conversation_id"] == session_id
+    assert f"({CLAUDE_ID[:8]}, " in out
+
+
 def test_a_session_without_a_name_has_no_title(homes: Homes) -> None:
     homes.put_codex(CODEX_ID, b"".join(rollout().splitlines(keepends=True)[:-1]))
     (preview,) = retell_fast.discover(agent="codex")

@@ -29,8 +29,8 @@ class Card:
 
     def __init__(self, preview: Preview) -> None:
         self.score = preview.score
-        self.session = one_line(preview.session_id[:8])
-        """The first 8 characters of the id: enough for `parse`."""
+        self.session = one_line(_beginning(preview.session_id))
+        """The beginning of the id: enough for `parse`."""
         self.title = one_line(preview.title or "") or "(no title)"
         self.when = time.strftime("%Y-%m-%d %H:%M", time.localtime(preview.modified))
         voices = [
@@ -94,6 +94,11 @@ def _colour(score: int) -> str:
     if score >= GOOD_STORY:
         return "bold green"
     return "bold yellow" if score >= FAIR_STORY else "bold"
+
+
+def _beginning(session_id: str) -> str:
+    # The first 8 characters of a UUID of version 7 tell no more than the minute; the millisecond takes 13.
+    return session_id[: 13 if session_id[14:15] == "7" else 8]
 
 
 def _project(preview: Preview) -> str:
