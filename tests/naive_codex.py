@@ -292,8 +292,8 @@ def resolve_paths(stories: list[CodexStory], agents: list[Agent]) -> None:
         for call in story.agent_calls:
             path = call.path if isinstance(call, SpawnCall) else ""
             found = [agent.id for agent in agents if path and agent.path == path]
-            if path:
-                call.evidence["result"] = found[0] if found else path
+            if found:
+                call.evidence["result"] = found[0]
 
 
 # ---------------------------------------------------------------- the manifest

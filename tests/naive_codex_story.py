@@ -230,7 +230,7 @@ class CodexStory(Story):
     def take_mcp(self, record: Record) -> None:
         """The end of a call of a server's tool is the call itself where no other record tells of it."""
         tool = mcp_tool_of(record)
-        images = images_of_mcp(record) if tool.name else []
+        images = images_of_mcp(record)
         if tool.id in self.calls:
             tool.name = ""
         self.take_tool(record, tool, images)
@@ -248,9 +248,7 @@ class CodexStory(Story):
             started.answered |= bool(images or started.path or "result" in started.evidence)
 
     def take_spawned(self, record: Record) -> None:
-        """A record that says which thread a call has started; nobody asks when all calls are answered."""
-        if all(call.answered for call in self.agent_calls if call is self.agent_call(call.id)):
-            return
+        """A record that says which thread a call has started."""
         recording, topic = topic_of(record)
         told = item_of(record.entry) if recording == "I" else body_of(record.entry)
         thread = string_of(told, "agent_thread_id")

@@ -357,6 +357,8 @@ pub enum Signal {
         images: Vec<MetImage>,
         /// The subagent that the entry names, and how.
         agent: Option<(LinkedBy, String)>,
+        /// Another name of it, which tells something only where a subagent has that name.
+        other_name: Option<String>,
         /// What it used.
         usage: Usage,
     },

@@ -34,6 +34,8 @@ pub struct StartedAgent {
     pub asked: SubagentCall,
     /// From the result, when it named the agent.
     pub result: Option<(LinkedBy, String)>,
+    /// From the result: another name of the agent.
+    pub other_name: Option<String>,
     /// From progress entries.
     pub progress: Option<String>,
     /// From the result.
@@ -101,6 +103,12 @@ impl Story {
         self.events.iter().map(Event::signal_bytes).sum()
     }
 
+    /// Whether a call that started a subagent has no result yet.
+    #[must_use]
+    pub fn awaits_result(&self) -> bool {
+        self.unanswered > 0
+    }
+
     /// Human words that never left the queue.
     #[must_use]
     pub fn undelivered(&self) -> usize {
@@ -154,9 +162,9 @@ impl Story {
                     self.user(envelope, words, &text, &images, lossy);
                 }
             }
-            Signal::ToolResult { call, images, agent, usage } => {
+            Signal::ToolResult { call, images, agent, other_name, usage } => {
                 self.tool_result(envelope, &call, &images);
-                self.subagent_result(&call, agent, usage);
+                self.subagent_result(&call, agent, other_name, usage);
             }
             Signal::Assistant { says, thinks, tools, message_id, lossy } => {
                 if !(says.is_empty() && thinks.is_empty() && tools.is_empty()) {
@@ -170,9 +178,7 @@ impl Story {
                 self.pending.insert(Boundary::Compaction);
             }
             Signal::Queue(operation) => self.queue_operation(envelope, operation),
-            // Once every call is answered, entries like this are not looked for, and taking one that was met by
-            // chance would make the result depend on how the file was cut into stretches.
-            Signal::Progress { call, agent } if self.unanswered > 0 => {
+            Signal::Progress { call, agent } => {
                 if let Some(&at) = self.started_by_id.get(&call) {
                     self.started[at].progress.get_or_insert(agent);
                 }
@@ -184,7 +190,7 @@ impl Story {
             Signal::TurnEnded => self.open_turn = None,
             Signal::Interrupted => self.interrupt(),
             Signal::RolledBack(turns) => self.roll_back(turns),
-            Signal::Broken | Signal::PlainResult | Signal::Progress { .. } | Signal::Fact(_) | Signal::Passed(_) => {}
+            Signal::Broken | Signal::PlainResult | Signal::Fact(_) | Signal::Passed(_) => {}
         }
     }
 
@@ -382,15 +388,23 @@ impl Story {
         self.show(event, &kept, &description);
     }
 
-    fn subagent_result(&mut self, call: &str, agent: Option<(LinkedBy, String)>, usage: Usage) {
+    fn subagent_result(
+        &mut self,
+        call: &str,
+        agent: Option<(LinkedBy, String)>,
+        other_name: Option<String>,
+        usage: Usage,
+    ) {
         let Some(&at) = self.started_by_id.get(call) else { return };
         let started = &mut self.started[at];
         if !started.answered {
             started.answered = true;
             self.unanswered -= 1;
         }
-        if started.result.is_none() {
+        // The first result that names the agent counts.
+        if started.result.is_none() && started.other_name.is_none() {
             started.result = agent;
+            started.other_name = other_name;
         }
         if started.usage == Usage::default() {
             started.usage = usage;

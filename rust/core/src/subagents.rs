@@ -251,6 +251,12 @@ pub fn link(main: &mut Story, agents: &mut [Subagent]) {
     let mut links = Links::new(main, agents);
     links.by_meta(agents);
     links.by_name(agents, |call| call.result.clone().filter(|(by, _)| *by == LinkedBy::Result));
+    let mut id_of: HashMap<String, String> = HashMap::new();
+    for agent in agents.iter().filter(|agent| !agent.other_name.is_empty()) {
+        id_of.entry(agent.other_name.clone()).or_insert_with(|| agent.id.clone());
+    }
+    let named = |call: &StartedAgent| id_of.get(call.other_name.as_ref()?).cloned();
+    links.by_name(agents, |call| named(call).map(|id| (LinkedBy::Result, id)));
     links.by_name(agents, |call| call.result.clone().filter(|(by, _)| *by == LinkedBy::Text));
     links.by_name(agents, |call| call.progress.clone().map(|id| (LinkedBy::Progress, id)));
     links.by_prompt(agents);
@@ -302,9 +308,6 @@ impl Links {
         for (at, agent) in agents.iter().enumerate() {
             by_id.entry(agent.id.clone()).or_insert(at);
         }
-        for (at, agent) in agents.iter().enumerate().filter(|(_, agent)| !agent.other_name.is_empty()) {
-            by_id.entry(agent.other_name.clone()).or_insert(at);
-        }
         Self { calls: calls.collect(), named: HashMap::new(), by_id }
     }
 
@@ -312,7 +315,6 @@ impl Links {
         if self.named.contains_key(&call) {
             return;
         }
-        let id = self.by_id.get(&id).map_or(id, |&at| agents[at].id.clone());
         // A subagent that was resumed has several calls; its events stand under the first.
         if let Some(&at) = self.by_id.get(&id)
             && agents[at].parent.is_none()

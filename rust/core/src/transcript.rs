@@ -453,6 +453,9 @@ impl Fold {
             match signal {
                 Signal::Fact(Fact::Folder(folder)) => drop(transcript.project_path.get_or_insert(folder)),
                 Signal::Fact(fact) => transcript.facts.take(fact),
+                // Once every call is answered, evidence is not looked for, and taking what was met by chance would make
+                // the result depend on how the file was cut into stretches.
+                Signal::Progress { .. } if is_evidence && !story.awaits_result() => {}
                 signal => story.take(&envelope, signal),
             }
         }

@@ -314,7 +314,7 @@ fn read_tool_results(
         if images.is_empty() && !context.is_subagent_call(&call) {
             say(Signal::PlainResult);
         } else {
-            say(Signal::ToolResult { call: call.into_owned(), images, agent, usage });
+            say(Signal::ToolResult { call: call.into_owned(), images, agent, other_name: None, usage });
         }
     }
     results

@@ -240,7 +240,13 @@ impl Twins {
             {
                 show(&mut self.story[last], images);
             } else {
-                let result = Signal::ToolResult { call: String::new(), images, agent: None, usage: Usage::default() };
+                let result = Signal::ToolResult {
+                    call: String::new(),
+                    images,
+                    agent: None,
+                    other_name: None,
+                    usage: Usage::default(),
+                };
                 // Its record was met before: only its images come here.
                 self.story.push(Said { envelope, class: Class::Evidence, signals: vec![result] });
             }

@@ -108,7 +108,13 @@ fn asked(arguments: Value<'_>) -> SubagentCall {
 
 fn say_images(call: &str, images: Vec<MetImage>, say: &mut dyn FnMut(Signal)) {
     if !images.is_empty() {
-        say(Signal::ToolResult { call: call.to_owned(), images, agent: None, usage: Usage::default() });
+        say(Signal::ToolResult {
+            call: call.to_owned(),
+            images,
+            agent: None,
+            other_name: None,
+            usage: Usage::default(),
+        });
     }
 }
 
@@ -121,13 +127,13 @@ pub(super) fn read_output(body: &Body<'_, '_>, context: &mut dyn Context, say: &
     if let Some(content) = output.is_object().then(|| output.get("content")).flatten() {
         output_images(content, context, &mut images);
     }
-    let agent = context.is_subagent_call(&call).then(|| started_agent(output)).flatten();
-    if images.is_empty() && agent.is_none() {
+    let (agent, other_name) = if context.is_subagent_call(&call) { started_agent(output) } else { Default::default() };
+    if images.is_empty() && agent.is_none() && other_name.is_none() {
         say(Signal::Passed(Passed::Plain));
         return;
     }
     let agent = agent.map(|id| (LinkedBy::Result, id));
-    say(Signal::ToolResult { call: call.into_owned(), images, agent, usage: Usage::default() });
+    say(Signal::ToolResult { call: call.into_owned(), images, agent, other_name, usage: Usage::default() });
 }
 
 fn output_images(output: Value<'_>, context: &mut dyn Context, images: &mut Vec<MetImage>) {
@@ -149,12 +155,14 @@ fn content_images(content: Option<Value<'_>>, context: &mut dyn Context, images:
     }
 }
 
-/// The subagent that an output names: by its id, or by its path among the session's agents.
-fn started_agent(output: Value<'_>) -> Option<String> {
+/// The subagent that an output names: by its id, and by its path among the session's agents.
+fn started_agent(output: Value<'_>) -> (Option<String>, Option<String>) {
     let spelled_out = output.text().map(|text| text.text.into_owned());
     let output = spelled_out.as_ref().map_or(output, |text| Value::new(text.trim().as_bytes()));
     let text = |name: &str| Some(string(output.get(name)).into_owned()).filter(|text| !text.is_empty());
-    text("agent_id").or_else(|| text("task_name"))
+    let id = text("agent_id");
+    let path = text("task_name").filter(|_| id.is_none());
+    (id, path)
 }
 
 /// A call of an MCP server's tool that has ended: the call, where no other record tells it, and its images.
@@ -166,11 +174,9 @@ pub(super) fn read_mcp_call(
     context: &mut dyn Context,
     say: &mut dyn FnMut(Signal),
 ) {
-    if tool.is_empty() {
-        say(Signal::Passed(Passed::Plain));
-        return;
+    if !tool.is_empty() {
+        say(called(ToolCall { id: id.to_owned(), name: format!("mcp__{server}__{tool}"), ..ToolCall::default() }));
     }
-    say(called(ToolCall { id: id.to_owned(), name: format!("mcp__{server}__{tool}"), ..ToolCall::default() }));
     let ok = result.and_then(|result| result.get("Ok")).filter(|ok| ok.is_object()).or(result);
     let mut images = Vec::new();
     content_images(ok.and_then(|ok| ok.get("content")), context, &mut images);
