@@ -39,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "agents": {"error", "json", "glue", "entry", "event", "images"},
     "head": {"error", "json", "agents"},
     "document": {"error", "lines", "json", "entry", "agents"},
-    "stretch": {"error", "entry", "event", "images", "agents", "head"},
+    "stretch": {"error", "json", "entry", "event", "images", "agents", "head"},
     "queue": {"error", "event"},
     "story": {"error", "entry", "event", "images", "queue"},
 }

@@ -98,7 +98,7 @@ def _add_parse(commands: argparse._SubParsersAction[_Parser]) -> None:
         "--output-dir",
         metavar="DIR",
         type=_folder,
-        help="where to write (default: retell-<first 8 of the id>)",
+        help="where to write (default: retell-<beginning of the id>)",
     )
     parser.add_argument(
         "--include-subagents",

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from .measures import counted, size
+from .measures import beginning, counted, size
 from .messages import one_line
 
 TYPE_CHECKING = False
@@ -29,7 +29,7 @@ class Card:
 
     def __init__(self, preview: Preview) -> None:
         self.score = preview.score
-        self.session = one_line(_beginning(preview.session_id))
+        self.session = one_line(beginning(preview.session_id))
         """The beginning of the id: enough for `parse`."""
         self.title = one_line(preview.title or "") or "(no title)"
         self.when = time.strftime("%Y-%m-%d %H:%M", time.localtime(preview.modified))
@@ -94,11 +94,6 @@ def _colour(score: int) -> str:
     if score >= GOOD_STORY:
         return "bold green"
     return "bold yellow" if score >= FAIR_STORY else "bold"
-
-
-def _beginning(session_id: str) -> str:
-    # The first 8 characters of a UUID of version 7 tell no more than the minute; the millisecond takes 13.
-    return session_id[: 13 if session_id[14:15] == "7" else 8]
 
 
 def _project(preview: Preview) -> str:

@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 
+def beginning(session_id: str) -> str:
+    """Gives as much of a session's id as tells it apart: 8 characters, 13 of a UUID of version 7.
+
+    Those begin with the time: 8 characters tell no more than the minute, the millisecond takes 13 (RFC 9562, 5.7).
+    """
+    return session_id[: 13 if session_id[14:15] == "7" else 8]
+
+
 def counted(count: int, one: str, many: str | None = None) -> str:
     """Gives the count with its noun: "1 session", "12,034 sessions"; `many` where an s is not enough."""
     return f"{count:,} {one if count == 1 else many or f'{one}s'}"

@@ -12,6 +12,7 @@ import retell_fast
 
 from .closing import findings, notes, shortened, summary
 from .exit_status import ExitStatus
+from .measures import beginning
 from .messages import note, say, warn
 
 TYPE_CHECKING = False
@@ -85,13 +86,13 @@ def run(  # noqa: PLR0913 - one for each option
 
 
 def default_directory(conversation_id: str) -> str:
-    """Names the output folder after the first 8 characters of the id.
+    """Names the output folder after the beginning of the id.
 
     The id may come from the transcript itself, so whatever could lead out of the current folder is replaced.
     """
     harmless = (
         letter if letter.isascii() and (letter.isalnum() or letter in "_-") else "_"
-        for letter in conversation_id[:8]
+        for letter in beginning(conversation_id)
     )
     return f"retell-{''.join(harmless) or 'session'}"
 
