@@ -6,7 +6,7 @@ from __future__ import annotations
 def beginning(session_id: str) -> str:
     """Gives as much of a session's id as tells it apart: 8 characters, 13 of a UUID of version 7.
 
-    Those begin with the time: 8 characters tell no more than the minute, the millisecond takes 13 (RFC 9562, 5.7).
+    Those begin with the time: 8 characters tell no more than the minute, 13 the millisecond (RFC 9562, 5.7).
     """
     return session_id[: 13 if session_id[14:15] == "7" else 8]
 
