@@ -11,10 +11,11 @@ use crate::images::ImageStore;
 use crate::manifest::{
     DamagedLine, Manifest, Parser, SecretWarning, SourceSummary, SubagentSummary, UnknownEntries, UnlinkedSubagent,
 };
+use crate::parallel;
 use crate::secrets::{Finding, find_secrets};
 use crate::story::{LostImage, Story};
 use crate::subagents::{ChapterBridge, Subagent, UnreadableFile, inline_events};
-use crate::transcript::{MOST_DAMAGE_LISTED, Transcript};
+use crate::transcript::{Facts, MOST_DAMAGE_LISTED, Transcript};
 
 /// The version of the shape of both files; raised when a field changes its meaning or goes away.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -24,6 +25,9 @@ pub(crate) const PROGRAM: &str = "retell-fast";
 
 /// How tokens are estimated, as the manifest says it.
 const ESTIMATION_METHOD: &str = "utf8_bytes / 4";
+
+/// Events that one thread looks through for secrets at a time: fewer take no longer than to start it.
+const EVENTS_TOGETHER: usize = 2_000;
 
 /// A finished conversation.
 pub struct Conversation {
@@ -47,6 +51,7 @@ pub(crate) struct Parts<'p> {
     pub unreadable: Vec<UnreadableFile>,
     pub include_subagents: bool,
     pub images: Mutex<ImageStore>,
+    pub threads: usize,
 }
 
 impl Conversation {
@@ -72,6 +77,7 @@ impl Conversation {
             unreadable,
             include_subagents,
             images,
+            threads,
         } = parts;
         let mut main = std::mem::take(&mut transcript.story);
         let store = images.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -87,25 +93,18 @@ impl Conversation {
             }
         }
         let mut pii_warnings = Vec::new();
-        secret_warnings(&main.events, None, &mut pii_warnings);
+        secret_warnings(&main.events, None, threads, &mut pii_warnings);
         let mut unlinked_subagents = Vec::new();
         if include_subagents {
             for agent in &subagents {
-                secret_warnings(&agent.story.events, Some(&agent.id), &mut pii_warnings);
+                secret_warnings(&agent.story.events, Some(&agent.id), threads, &mut pii_warnings);
             }
             let unlinked = inline_events(&mut main, &mut subagents).into_iter();
             unlinked_subagents.extend(unlinked.map(|at| UnlinkedSubagent::of(&mut subagents[at])));
         }
         let title = transcript.facts.title().map(str::to_owned);
         let facts = &transcript.facts;
-        let in_manifest = (title.iter().map(|title| ("title", title)))
-            .chain(facts.last_prompt.iter().map(|prompt| ("last_prompt", prompt)))
-            .chain(facts.summaries.list.iter().map(|summary| ("summaries", summary)))
-            .chain(bridges.iter().map(|bridge| ("chapter_bridges", &bridge.text)));
-        for (field, text) in in_manifest {
-            let found = find_secrets(text).into_iter();
-            pii_warnings.extend(found.map(|finding| SecretWarning::of(finding, field, None, None)));
-        }
+        add_manifest_warnings(title.as_ref(), facts, &bridges, &mut pii_warnings);
         let origin = facts.thread.as_ref().and_then(|thread| thread.origin);
         let damage = Damages::of(&mut transcript, &mut subagents);
         let stem = path.and_then(crate::subagents::session_stem);
@@ -288,7 +287,18 @@ impl SecretWarning {
     }
 }
 
-fn secret_warnings(events: &[Event], subagent: Option<&str>, warnings: &mut Vec<SecretWarning>) {
+/// Adds what looks like a secret in `events`, which are looked through side by side where there are many.
+fn secret_warnings(events: &[Event], subagent: Option<&str>, threads: usize, warnings: &mut Vec<SecretWarning>) {
+    let pieces: Vec<&[Event]> = events.chunks(EVENTS_TOGETHER).collect();
+    let found = parallel::map(threads, &pieces, |events| {
+        let mut found = Vec::new();
+        add_secret_warnings(events, subagent, &mut found);
+        found
+    });
+    warnings.extend(found.into_iter().flatten());
+}
+
+fn add_secret_warnings(events: &[Event], subagent: Option<&str>, warnings: &mut Vec<SecretWarning>) {
     for event in events {
         let refs = event.subagent_refs.iter().flat_map(|SubagentRef { whole_prompt, description, .. }| {
             [("subagent_refs.prompt", whole_prompt), ("subagent_refs.description", description)]
@@ -300,6 +310,23 @@ fn secret_warnings(events: &[Event], subagent: Option<&str>, warnings: &mut Vec<
             let found = find_secrets(text).into_iter();
             warnings.extend(found.map(|finding| SecretWarning::of(finding, field, Some(event), subagent)));
         }
+    }
+}
+
+/// Adds what looks like a secret in the texts of the manifest itself.
+fn add_manifest_warnings(
+    title: Option<&String>,
+    facts: &Facts,
+    bridges: &[ChapterBridge],
+    warnings: &mut Vec<SecretWarning>,
+) {
+    let texts = (title.into_iter().map(|title| ("title", title)))
+        .chain(facts.last_prompt.iter().map(|prompt| ("last_prompt", prompt)))
+        .chain(facts.summaries.list.iter().map(|summary| ("summaries", summary)))
+        .chain(bridges.iter().map(|bridge| ("chapter_bridges", &bridge.text)));
+    for (field, text) in texts {
+        let found = find_secrets(text).into_iter();
+        warnings.extend(found.map(|finding| SecretWarning::of(finding, field, None, None)));
     }
 }
 

@@ -409,8 +409,9 @@ impl Signal {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         match self {
-            Self::User { text, images, .. } => text.is_empty() && images.is_empty(),
-            Self::Broken | Self::Passed(_) => true,
+            Self::User { words, text, images, .. } => text.is_empty() && images.is_empty() && !words.interrupted,
+            Self::Broken => true,
+            Self::Passed(passed) => *passed != Passed::Inherited,
             Self::Assistant { says, thinks, tools, .. } => says.is_empty() && thinks.is_empty() && tools.is_empty(),
             _ => false,
         }

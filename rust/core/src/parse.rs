@@ -92,6 +92,7 @@ pub fn parse(source: Source, options: &ParseOptions, watch: Watch<'_>) -> Result
         unreadable: found.unreadable,
         include_subagents: options.include_subagents,
         images,
+        threads,
     }))
 }
 

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rustc_hash::FxBuildHasher;
 
@@ -229,8 +229,7 @@ impl Context for StretchContext<'_> {
     }
 
     fn keep(&mut self, image: InlineImage<'_>) -> Option<MetImage> {
-        let mut store = self.images?.lock().unwrap_or_else(PoisonError::into_inner);
-        match store.add(image) {
+        match ImageStore::add(self.images?, image) {
             Ok(met) => Some(met),
             Err(error) => {
                 *self.image_error = Some(error);

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 use tempfile::SpooledTempFile;
@@ -54,12 +55,14 @@ impl From<LeftInline> for NotExtracted {
 }
 
 impl ImageStore {
-    /// Decodes `image` and keeps it, unless the same bytes are kept already. The image codec judges what is one.
+    /// Decodes `image` and keeps it in `store`, unless the same bytes are kept already. The image codec judges what is
+    /// one. Several threads may do so: they wait for each other only to look up and to write, not to decode and hash.
     ///
     /// # Errors
     /// The outer one when the temporary file cannot be written, the inner one when it is no image.
-    pub fn add(&mut self, image: InlineImage<'_>) -> io::Result<MetImage> {
-        if let Some(&known) = self.recent.get(&[], image.base64) {
+    pub fn add(store: &Mutex<Self>, image: InlineImage<'_>) -> io::Result<MetImage> {
+        let lock = || store.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&known) = lock().recent.get(&[], image.base64) {
             return Ok(Ok(known));
         }
         // Some writers escape the slashes (`\/`); JSON says that is the same string.
@@ -69,18 +72,28 @@ impl ImageStore {
             Err(reason) => return Ok(Err(reason.into())),
         };
         let hash: [u8; 32] = Sha256::digest(&bytes).into();
+        lock().keep(image, &bytes, hash, format).map(Ok)
+    }
+
+    fn keep(
+        &mut self,
+        image: InlineImage<'_>,
+        bytes: &[u8],
+        hash: [u8; 32],
+        format: ImageFormat,
+    ) -> io::Result<ImageId> {
         if let Some(&known) = self.by_hash.get(&hash) {
             self.recent.remember_copy(image.base64, known);
-            return Ok(Ok(known));
+            return Ok(known);
         }
         self.spool.seek(SeekFrom::Start(self.length))?;
-        self.spool.write_all(&bytes)?;
+        self.spool.write_all(bytes)?;
         let id = ImageId(self.images.len());
         self.images.push(Stored { format, start: self.length, length: bytes.len() as u64 });
         self.length += bytes.len() as u64;
         self.by_hash.insert(hash, id);
         self.recent.remember_copy(image.base64, id);
-        Ok(Ok(id))
+        Ok(id)
     }
 
     /// What `image` is.
@@ -109,22 +122,22 @@ mod tests {
 
     #[test]
     fn the_same_image_is_kept_once_and_comes_back() {
-        let mut store = ImageStore::default();
+        let store = Mutex::new(ImageStore::default());
         let gif = |tail: &str| STANDARD.encode_to_string(format!("GIF89a{tail}"));
         let (one, two) = (gif("one"), gif(&"two?".repeat(40)));
         assert!(two.contains('/'));
-        let mut add = |text: &str| store.add(InlineImage { base64: text.as_bytes() }).expect("a spool");
+        let add = |text: &str| ImageStore::add(&store, InlineImage { base64: text.as_bytes() }).expect("a spool");
         let escaped = two.replace('/', "\\/");
         let ids = [add(&one), add(&two), add(&one), add(&escaped), add(&two), add(&escaped)];
         assert_eq!(ids.map(|met| met.map(|id| id.0)), [Ok(0), Ok(1), Ok(0), Ok(1), Ok(1), Ok(1)]);
         let mut out = Vec::new();
-        store.copy_to(ImageId(1), &mut out).expect("a spool");
+        store.lock().expect("a store").copy_to(ImageId(1), &mut out).expect("a spool");
         assert_eq!(out, format!("GIF89a{}", "two?".repeat(40)).into_bytes());
     }
 
     #[test]
     fn what_the_codec_leaves_inline_is_not_kept() {
-        let mut store = ImageStore::default();
+        let store = Mutex::new(ImageStore::default());
         let large = STANDARD.encode_to_string([b"GIF89a".to_vec(), vec![0; DEFAULT_CAP]].concat());
         let gif = STANDARD.encode_to_string(format!("GIF89a{}12", ", and one more".repeat(10)));
         for (text, reason) in [
@@ -137,7 +150,7 @@ mod tests {
             (&format!("{gif}\\n"), NotExtracted::NotCanonical),
             (&large, NotExtracted::TooLarge),
         ] {
-            let met = store.add(InlineImage { base64: text.as_bytes() }).expect("a spool");
+            let met = ImageStore::add(&store, InlineImage { base64: text.as_bytes() }).expect("a spool");
             assert_eq!(met, Err(reason), "{}", &text[..text.len().min(40)]);
         }
         assert!(gif.ends_with("Mg=="));

@@ -62,7 +62,7 @@ pub fn run(
     let Found { jobs, skipped, .. } = found;
     let mut report = ImageReport { skipped, ..ImageReport::default() };
     let (total, done, stop) = (jobs.iter().map(|job| job.size).sum::<u64>(), AtomicU64::new(0), AtomicBool::new(false));
-    let results = parallel::map(threads, &jobs, |job| {
+    let work = |job: &Job, _: &AtomicBool| {
         let told = |more: u64| {
             let done = done.fetch_add(more, Ordering::Relaxed) + more;
             if !progress(done.min(total), total) {
@@ -78,7 +78,19 @@ pub fn run(
             stop.store(true, Ordering::Relaxed);
         }
         result
-    });
+    };
+    let results = if threads.min(jobs.len()) <= 1 {
+        jobs.iter().map(|job| work(job, &stop)).collect()
+    } else {
+        // Only the thread that called can be interrupted by the user.
+        let mut go_on = || {
+            let goes_on = progress(done.load(Ordering::Relaxed).min(total), total);
+            stop.fetch_or(!goes_on, Ordering::Relaxed);
+            goes_on
+        };
+        let stopped = || Error::new(ErrorKind::Stopped, "stopped");
+        parallel::map_while(threads, &jobs, work, &mut go_on).ok_or_else(stopped)?
+    };
     // The first real failure tells more than that the others were stopped because of it.
     let mut stopped = None;
     for result in results {
