@@ -158,9 +158,19 @@ impl Input {
     /// As for [`Input::next_block`].
     pub fn head(&mut self, size: usize, wait: &mut dyn FnMut() -> Result<()>) -> Result<Vec<u8>> {
         let mut peeked = std::mem::take(&mut self.peeked);
-        while peeked.iter().map(Vec::len).sum::<usize>() < size {
-            let Some(block) = self.next_block(Vec::new(), wait)? else { break };
-            peeked.push_back(block);
+        let mut length: usize = peeked.iter().map(Vec::len).sum();
+        let mut spent = Vec::new();
+        while length < size {
+            let Some(block) = self.next_block(std::mem::take(&mut spent), wait)? else { break };
+            length += block.len();
+            match peeked.back_mut() {
+                // A pipe may give a few bytes at a time: whole blocks of memory for each would be much.
+                Some(last) if last.len() + block.len() <= BLOCK => {
+                    last.extend_from_slice(&block);
+                    spent = block;
+                }
+                _ => peeked.push_back(block),
+            }
         }
         let mut head = Vec::with_capacity(size.min(BLOCK));
         for block in &peeked {
@@ -464,6 +474,24 @@ mod tests {
         std::fs::write(&compressed, zstd::encode_all(&b"{}"[..], 3).unwrap()).unwrap();
         assert!(read(&plain).unwrap() == content);
         assert!(read(&compressed).unwrap() == b"{}");
+    }
+
+    #[test]
+    fn what_comes_in_small_pieces_is_kept_in_few_blocks() {
+        struct Dripping(u64);
+        impl Read for Dripping {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                let count = buffer.len().min(3).min(usize::try_from(self.0).unwrap_or(3));
+                buffer[..count].fill(b'x');
+                self.0 -= count as u64;
+                Ok(count)
+            }
+        }
+        let mut input = Input::open(Source::Reader(Box::new(Dripping(100_000)), None)).unwrap();
+        assert_eq!(input.head(50_000, &mut || Ok(())).unwrap().len(), 50_000);
+        assert!(input.peeked.iter().map(Vec::capacity).sum::<usize>() <= 2 * BLOCK);
+        assert_eq!(input.head(70_000, &mut || Ok(())).unwrap().len(), 70_000);
+        assert_eq!(input.all(1 << 20, &mut || Ok(())).unwrap().len(), 100_000);
     }
 
     #[test]
