@@ -85,6 +85,8 @@ class CodexStory(Story):
     def __init__(self, records: list[Record], *, with_images: bool) -> None:
         super().__init__(with_images=with_images)
         self.told_by_events = roles_told_by_events(records)
+        self.called = {tool_of(record).id for record in records if is_call(record) and tool_of(record).name}
+        self.early: dict[str, list[tuple[Record, list[Json]]]] = {}
         self.reasons_in_items = any(is_reasoning_item(record) and thoughts_of(record) for record in records)
         self.held: list[tuple[Record, list[Json]]] = []
         self.shown: list[Shown] = []
@@ -121,7 +123,7 @@ class CodexStory(Story):
                 string_of(body_of(record.entry), "call_id"),
             )
             id_ = of_item if recording == "I" else of_event
-            self.take_result_pictures(record, self.calls.get(id_), images_of_result(record))
+            self.take_told_pictures(record, id_, images_of_result(record))
         else:
             self.take_mark(topic, body_of(record.entry))
             self.take_turn(record, topic)
@@ -226,14 +228,24 @@ class CodexStory(Story):
             started = SpawnCall(tool) if is_spawn(tool) else None
             self.note_call(tool.id, Call(event, tool.name, tool.arguments, started))
         self.take_result_pictures(record, self.calls.get(tool.id), images)
+        for early, found in self.early.pop(tool.id, []) if tool.name else []:
+            self.take_result_pictures(early, self.calls.get(tool.id), found)
+
+    def take_told_pictures(self, record: Record, id_: str, images: list[Json]) -> None:
+        """Images of a call that has ended; its own record may still come."""
+        if id_ and id_ not in self.calls and id_ in self.called:
+            self.early.setdefault(id_, []).append((record, images))
+        else:
+            self.take_result_pictures(record, self.calls.get(id_), images)
 
     def take_mcp(self, record: Record) -> None:
         """The end of a call of a server's tool is the call itself where no other record tells of it."""
         tool = mcp_tool_of(record)
         images = images_of_mcp(record)
-        if tool.id in self.calls:
-            tool.name = ""
-        self.take_tool(record, tool, images)
+        if tool.name and tool.id not in self.calls and (not tool.id or tool.id not in self.called):
+            self.take_tool(record, tool, images)
+        else:
+            self.take_told_pictures(record, tool.id, images)
 
     def take_output(self, record: Record) -> None:
         """What a tool gave back: images, and the agent that was started."""
@@ -299,6 +311,11 @@ class CodexStory(Story):
 def is_spawn(tool: Tool) -> bool:
     """Whether the call starts a subagent."""
     return tool.plain_name == "spawn_agent" and tool.is_function
+
+
+def is_call(record: Record) -> bool:
+    """Whether the record is a call that went to the program."""
+    return topic_of(record)[1].endswith("_call")
 
 
 def plain(value: object) -> str:

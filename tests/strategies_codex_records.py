@@ -211,7 +211,9 @@ def tool_calls(draw: Draw, recordings: str) -> list[Json]:
         records += draw(outputs(recordings))
     if result is not None and rarely(draw, 2):
         end = [E("image_generation_end", call_id=id_, result=result), I("Extension", id=id_, result=result)]
-        records.append(draw(st.sampled_from([*end, I("imageGeneration", id=id_, result=result)])))
+        # What has ended is told before the item that it was.
+        at = draw(st.sampled_from([0, len(records)]))
+        records.insert(at, draw(st.sampled_from([*end, I("imageGeneration", id=id_, result=result)])))
     return records
 
 

@@ -317,6 +317,7 @@ impl<'a> LineEntries<'a> {
             escaped_keys: false,
             opened: None,
             end: 0,
+            only_last: false,
             any: false,
             damage: Vec::new(),
         };
@@ -338,6 +339,8 @@ struct LineReading<'r> {
     opened: Option<&'static str>,
     /// Behind the record read last.
     end: usize,
+    /// Whether so much of the line was broken that only its end is still looked at.
+    only_last: bool,
     /// Whether any record has been found on the line.
     any: bool,
     /// What is wrong with the line: held back until it is known whether anything was recovered.
@@ -368,7 +371,8 @@ impl LineReading<'_> {
                 let damage = self.damage[last];
                 damage.reason == Reason::JoinedRecords && damage.offset == self.place(at, at).offset
             });
-            let next = self.record(at, &mut glue, broken > MOST_BROKEN);
+            self.only_last = broken > MOST_BROKEN;
+            let next = self.record(at, &mut glue);
             if let Some(damage) = joined.and_then(|joined| self.damage.get_mut(joined)) {
                 damage.length = (self.end - at) as u64;
             }
@@ -401,9 +405,9 @@ impl LineReading<'_> {
     }
 
     /// Reads the record at `at`; says where to go on.
-    fn record(&mut self, at: usize, glue: &mut Glue<'_>, only_last: bool) -> Next {
+    fn record(&mut self, at: usize, glue: &mut Glue<'_>) -> Next {
         if self.bytes[at] != b'{' {
-            return self.recover(at, at, glue, only_last);
+            return self.recover(at, at, glue);
         }
         let must_be_whole = !self.line.terminated;
         let mut kind = None;
@@ -423,32 +427,32 @@ impl LineReading<'_> {
         let is_noise = is_evidence || kind.as_ref().is_some_and(|kind| kind.class == Class::Noise);
         let kind = kind.unwrap_or_else(Kind::none);
         match reading {
-            Reading::Dropped => self.dropped(at, &kind, glue, only_last),
+            Reading::Dropped => self.dropped(at, &kind, glue),
             // Evidence is noise that was looked into: what may be glued to it is looked for in the same way, and
             // when there is something, or it does not hold together, it tells nothing.
             Reading::Whole(end) if is_evidence && !must_be_whole => {
-                if glue.next(kind.read, self.agent, only_last).is_none() {
+                if glue.next(kind.read, self.agent, self.only_last).is_none() {
                     self.emit(at, end, &kind);
                 }
-                self.dropped(at, &kind, glue, only_last)
+                self.dropped(at, &kind, glue)
             }
-            Reading::Broken if is_evidence && !must_be_whole => self.dropped(at, &kind, glue, only_last),
+            Reading::Broken if is_evidence && !must_be_whole => self.dropped(at, &kind, glue),
             // The unterminated last line: noise with a record glued to it, or not whole yet.
-            Reading::Broken if is_noise && glue.next(kind.read, self.agent, only_last).is_some() => {
-                self.dropped(at, &kind, glue, only_last)
+            Reading::Broken if is_noise && glue.next(kind.read, self.agent, self.only_last).is_some() => {
+                self.dropped(at, &kind, glue)
             }
-            Reading::Broken if is_noise => self.recover(at, self.bytes.len(), glue, only_last),
-            Reading::Broken => self.recover(at, at + 1, glue, only_last),
+            Reading::Broken if is_noise => self.recover(at, self.bytes.len(), glue),
+            Reading::Broken => self.recover(at, at + 1, glue),
             Reading::Whole(end) => {
                 self.count(at, end, &kind);
                 self.emit(at, end, &kind);
-                self.behind_whole(end, glue, only_last)
+                self.behind_whole(end, glue)
             }
         }
     }
 
-    fn dropped(&mut self, at: usize, kind: &Kind, glue: &mut Glue<'_>, only_last: bool) -> Next {
-        let start = glue.next(kind.read, self.agent, only_last);
+    fn dropped(&mut self, at: usize, kind: &Kind, glue: &mut Glue<'_>) -> Next {
+        let start = glue.next(kind.read, self.agent, self.only_last);
         let end = at + trimmed(&self.bytes[at..start.unwrap_or(self.bytes.len())]).len();
         self.count(at, end, kind);
         let Some(start) = start else { return Next::End };
@@ -460,7 +464,7 @@ impl LineReading<'_> {
         Next::Recovered(start)
     }
 
-    fn behind_whole(&mut self, end: usize, glue: &mut Glue<'_>, only_last: bool) -> Next {
+    fn behind_whole(&mut self, end: usize, glue: &mut Glue<'_>) -> Next {
         let rest = end + self.bytes[end..].iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r' | 0)).count();
         match self.bytes.get(rest) {
             None => Next::End,
@@ -469,7 +473,7 @@ impl LineReading<'_> {
                 Next::At(rest)
             }
             Some(_) => {
-                if let Some(start) = glue.find(rest, self.agent, only_last) {
+                if let Some(start) = glue.find(rest, self.agent, self.only_last) {
                     self.damage(rest, start, Reason::TruncatedRecord);
                     return Next::Recovered(start);
                 }
@@ -480,9 +484,9 @@ impl LineReading<'_> {
     }
 
     /// The record at `at` cannot be read: goes on at the next one on the line, from `from` on.
-    fn recover(&mut self, at: usize, from: usize, glue: &mut Glue<'_>, only_last: bool) -> Next {
+    fn recover(&mut self, at: usize, from: usize, glue: &mut Glue<'_>) -> Next {
         self.end = self.bytes.len();
-        if let Some(start) = glue.find(from, self.agent, only_last) {
+        if let Some(start) = glue.find(from, self.agent, self.only_last) {
             self.end = start;
             self.damage(at, start, Reason::TruncatedRecord);
             return Next::Recovered(start);
@@ -563,7 +567,8 @@ impl LineReading<'_> {
     fn drops(&self, class: Class, must_be_whole: bool, upcoming: &Members<'_>) -> bool {
         match class {
             Class::Noise => !must_be_whole,
-            Class::Evidence => !must_be_whole && !self.records.wants_evidence(upcoming),
+            // Looking for a use takes time in proportion to the rest of the line.
+            Class::Evidence => !must_be_whole && (self.only_last || !self.records.wants_evidence(upcoming)),
             _ => false,
         }
     }

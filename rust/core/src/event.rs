@@ -260,7 +260,7 @@ pub struct InlineImage<'a> {
 }
 
 /// Why an image was not extracted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NotExtracted {
     /// Encoding its bytes again would give other characters: they are damaged, or unusual.

@@ -3,9 +3,10 @@
 //! One [`Story`] is the main line of a session, or one subagent's.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::entry::Place;
 use crate::event::{
@@ -84,6 +85,8 @@ pub struct Story {
     unanswered: usize,
     pending: BTreeSet<Boundary>,
     queue: WordQueue,
+    /// Which event shows which image.
+    shown: FxHashSet<(usize, ImageId)>,
     last_assistant: Option<usize>,
     /// Of the last event that has one.
     session_id: Option<Arc<str>>,
@@ -94,6 +97,8 @@ pub struct Story {
     open_turn_has_words: bool,
     /// The events that began the turns which were not taken back.
     turns: Vec<usize>,
+    /// The events that were taken back: from which one, up to which one.
+    rolled_back: Vec<Range<usize>>,
 }
 
 impl Story {
@@ -223,10 +228,16 @@ impl Story {
     /// Takes back the last turns, each from its human words on.
     fn roll_back(&mut self, turns: u64) {
         let left = self.turns.len().saturating_sub(usize::try_from(turns).unwrap_or(usize::MAX));
-        if let Some(&from) = self.turns.get(left) {
-            self.events[from..].iter_mut().for_each(|event| event.rolled_back = true);
-            self.turns.truncate(left);
+        let Some(&from) = self.turns.get(left) else { return };
+        self.turns.truncate(left);
+        // What was taken back before is passed over, so that each event is marked once.
+        let mut until = self.events.len();
+        while let Some(before) = self.rolled_back.pop_if(|before| before.start >= from) {
+            self.events[before.end..until].iter_mut().for_each(|event| event.rolled_back = true);
+            until = before.start;
         }
+        self.events[from..until].iter_mut().for_each(|event| event.rolled_back = true);
+        self.rolled_back.push(from..self.events.len());
     }
 
     fn human_event(&mut self, envelope: &Envelope, words: HumanWords, images: &[MetImage], lossy: bool) {
@@ -249,6 +260,7 @@ impl Story {
             }
         }
         event.screenshots = screenshots(&kept, PASTED_IMAGE);
+        self.shown.extend(kept.into_iter().map(|image| (self.events.len(), image)));
         self.push(event, lossy);
     }
 
@@ -291,6 +303,7 @@ impl Story {
         event.says = words.says;
         event.source = Some(WordsSource::Queued);
         event.screenshots = screenshots(&kept, QUEUED_IMAGE);
+        self.shown.extend(kept.into_iter().map(|image| (self.events.len(), image)));
         self.push(event, words.lossy);
     }
 
@@ -301,12 +314,9 @@ impl Story {
     }
 
     fn show(&mut self, event: usize, images: &[ImageId], description: &str) {
-        let known = &mut self.events[event].screenshots;
-        for screenshot in screenshots(images, description) {
-            if known.iter().all(|known| known.image != screenshot.image) {
-                known.push(screenshot);
-            }
-        }
+        let new = images.iter().copied().filter(|&image| self.shown.insert((event, image)));
+        let new: Vec<_> = new.collect();
+        self.events[event].screenshots.append(&mut screenshots(&new, description));
     }
 
     fn assistant(

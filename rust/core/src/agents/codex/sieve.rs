@@ -6,7 +6,7 @@
 //! ```
 //! Both depend on the file as a whole, so everything is held until its end; it is the conversation, not the file.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::agents::Sieve;
@@ -103,6 +103,17 @@ enum Words {
     Thinking,
 }
 
+/// Whether the record tells what happened, and is not what went to or came from the model.
+fn is_told(recording: Recording) -> bool {
+    matches!(recording, Recording::Event | Recording::Item)
+}
+
+/// The ids of the calls that a signal makes, where they have any.
+fn call_ids(signal: &Signal) -> impl Iterator<Item = &str> {
+    let tools: &[ToolCall] = if let Signal::Assistant { tools, .. } = signal { tools } else { &[] };
+    tools.iter().map(|tool| tool.id.as_str()).filter(|id| !id.is_empty())
+}
+
 /// Whose words a signal is, if it is any.
 fn words_of(signal: &Signal) -> Option<Words> {
     match signal {
@@ -129,6 +140,10 @@ struct Twins {
     last_thought: Option<Kept>,
     /// Ids of the calls that were kept.
     calls: HashSet<String>,
+    /// Ids of the calls that records of their own tell, wherever these stand.
+    told_calls: HashSet<String>,
+    /// What came of such a call before its record: events are written when something ends, and items behind them.
+    early: HashMap<String, Vec<Said>>,
     /// Images of a record that only repeats, until it is known which event they belong to.
     waiting: Vec<(Envelope, Vec<MetImage>)>,
     /// The last record that makes an event.
@@ -140,9 +155,12 @@ struct Twins {
 
 impl Twins {
     fn of(held: &[Said]) -> Self {
-        let mut told = HashSet::new();
+        let (mut told, mut told_calls) = (HashSet::new(), HashSet::new());
         for said in held {
-            let is_told = matches!(said.envelope.recording, Recording::Event | Recording::Item);
+            let is_told = is_told(said.envelope.recording);
+            if !is_told {
+                told_calls.extend(said.signals.iter().flat_map(call_ids).map(str::to_owned));
+            }
             let words = said.signals.iter().filter_map(words_of);
             // Events tell what was said; but they cut thoughts into pieces, which are whole in what the model sent.
             told.extend(words.filter(|&words| is_told != (words == Words::Thinking)));
@@ -152,6 +170,8 @@ impl Twins {
             last_said: None,
             last_thought: None,
             calls: HashSet::new(),
+            told_calls,
+            early: HashMap::new(),
             waiting: Vec::new(),
             last_event: None,
             compacted: false,
@@ -166,18 +186,24 @@ impl Twins {
                 Signal::Compaction => (!std::mem::replace(&mut self.compacted, true)).then_some(signal),
                 signal => match words_of(&signal) {
                     Some(words) => self.words(words, signal, &said.envelope),
-                    None => self.call(signal, said.envelope.recording),
+                    None => self.call(signal, &said.envelope),
                 },
             };
             said.signals.extend(kept);
         }
+        let early: Vec<_> = if self.early.is_empty() {
+            Vec::new()
+        } else {
+            said.signals.iter().flat_map(call_ids).filter_map(|id| self.early.remove(id)).collect()
+        };
         self.story.push(said);
+        self.story.extend(early.into_iter().flatten());
     }
 
     /// Words, unless they repeat others; what only a repetition has is given to those.
     fn words(&mut self, words: Words, mut signal: Signal, envelope: &Envelope) -> Option<Signal> {
         let recording = envelope.recording;
-        let is_told = matches!(recording, Recording::Event | Recording::Item);
+        let is_told = is_told(recording);
         let repeats_all = if words == Words::Thinking { is_told } else { recording == Recording::Response };
         if repeats_all && self.told.contains(&words) {
             let Signal::User { images, words, .. } = signal else { return None };
@@ -212,17 +238,30 @@ impl Twins {
         Some(signal)
     }
 
-    /// A call, unless another record has told it; anything else as it is.
-    fn call(&mut self, signal: Signal, recording: Recording) -> Option<Signal> {
-        let Signal::Assistant { tools, .. } = &signal else { return Some(signal) };
-        let known = |tool: &ToolCall| !tool.id.is_empty() && self.calls.contains(&tool.id);
-        let is_told = matches!(recording, Recording::Event | Recording::Item);
-        if tools.is_empty() || (is_told && tools.iter().all(known)) {
+    /// A call, unless another record tells it; what comes of a call that is told later waits for that; anything else
+    /// as it is.
+    fn call(&mut self, signal: Signal, envelope: &Envelope) -> Option<Signal> {
+        let Signal::Assistant { tools, .. } = &signal else { return self.result(signal, envelope) };
+        let known = |tool: &ToolCall| self.calls.contains(&tool.id) || self.told_calls.contains(&tool.id);
+        if tools.is_empty() || (is_told(envelope.recording) && tools.iter().all(known)) {
             return None;
         }
-        self.calls.extend(tools.iter().map(|tool| tool.id.clone()));
+        self.calls.extend(call_ids(&signal).map(str::to_owned));
         self.event();
         Some(signal)
+    }
+
+    fn result(&mut self, signal: Signal, envelope: &Envelope) -> Option<Signal> {
+        match &signal {
+            Signal::ToolResult { call, .. }
+                if is_told(envelope.recording) && !self.calls.contains(call) && self.told_calls.contains(call) =>
+            {
+                let said = Said { envelope: envelope.clone(), class: Class::Evidence, signals: Vec::new() };
+                self.early.entry(call.clone()).or_default().push(Said { signals: vec![signal], ..said });
+                None
+            }
+            _ => Some(signal),
+        }
     }
 
     /// The record at hand makes an event; gives where it will stand in the story.
@@ -266,11 +305,8 @@ fn show(said: &mut Said, more: Vec<MetImage>) {
 
 /// Adds the images that are not there yet.
 fn add_new(images: &mut Vec<MetImage>, more: impl IntoIterator<Item = MetImage>) {
-    for image in more {
-        if !images.contains(&image) {
-            images.push(image);
-        }
-    }
+    let mut known: HashSet<MetImage> = images.iter().copied().collect();
+    images.extend(more.into_iter().filter(|image| known.insert(*image)));
 }
 
 /// Whether an event comes of it.

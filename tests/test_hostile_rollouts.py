@@ -1,0 +1,122 @@
+"""Hard places of Codex rollouts: records out of order, and more of them than any session has, for both readers."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests import agreement, naive
+from tests.strategies_codex_records import E, I, R
+from tests.strategies_entries import png
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Json = dict[str, Any]
+Reading = tuple[list[Json], Json]
+
+TIME = "2026-03-01T08:00:00.000Z"
+META = {"type": "session_meta", "payload": {"id": "boat", "cwd": "/boats", "cli_version": "0.150.0"}}
+PICTURE = base64.b64encode(png(1)).decode()
+
+
+def rollout(*records: Json) -> bytes:
+    return b"".join(json.dumps({"timestamp": TIME, **record}).encode() + b"\n" for record in [META, *records])
+
+
+def read_with_product(data: bytes) -> Reading:
+    product = agreement.parse(data, agent="codex")
+    assert product is not None
+    return product
+
+
+def read_with_twin(data: bytes) -> Reading:
+    return naive.parse(data, agent="codex")
+
+
+READERS = [
+    pytest.param(read_with_product, id="product"),
+    pytest.param(read_with_twin, id="twin"),
+]
+
+
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize(
+    "end",
+    [
+        E("image_generation_end", call_id="ig", result=PICTURE),
+        I("ImageGeneration", id="ig", result=PICTURE),
+        I("extension", id="ig", result=PICTURE),
+    ],
+)
+@pytest.mark.parametrize("spoken", [[], [E("agent_message", message="At once.")]])
+def test_an_image_told_before_its_call_is_shown_once(
+    end: Json, spoken: list[Json], read: Callable[[bytes], Reading]
+) -> None:
+    call = R("image_generation_call", id="ig", status="completed", result=PICTURE)
+    asked = E("user_message", message="Draw a reef.")
+    events, manifest = read(rollout(asked, *spoken, end, call, E("agent_message", message="Here.")))
+    shown = [event.get("screenshots") for event in events]
+    picture = {
+        "filename": f"screenshot-00{1 + len(spoken)}-0.png",
+        "description": "Screenshot from image_generation",
+        "media_type": "image/png",
+    }
+    assert [screenshots for screenshots in shown if screenshots] == [[picture]]
+    assert events[1 + len(spoken)]["screenshots"] == [picture]
+    assert manifest["images_not_extracted"] == []
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_a_server_s_call_told_before_its_item_is_one_call(read: Callable[[bytes], Reading]) -> None:
+    result = {"Ok": {"content": [{"type": "image", "data": PICTURE, "mimeType": "image/png"}]}}
+    end = E("mcp_tool_call_end", call_id="c", invocation={"server": "reef", "tool": "look"}, result=result)
+    call = R("function_call", name="look", namespace="mcp__reef", call_id="c", arguments='{"url":"u"}')
+    events, _ = read(rollout(E("user_message", message="Look."), end, call))
+    assert [event.get("tools") for event in events] == [None, ["mcp__reef__look"]]
+    shown = [picture["description"] for picture in events[1]["screenshots"]]
+    assert shown == ["Screenshot from mcp__reef__look (u)"]
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_turns_are_taken_back_over_those_taken_back_before(read: Callable[[bytes], Reading]) -> None:
+    def said(*words: str) -> list[Json]:
+        return [E("user_message", message=word) for word in words]
+
+    one, two = (E("thread_rolled_back", num_turns=turns) for turns in (1, 2))
+    data = rollout(
+        *said("a", "b", "c"), one, *said("d"), one, *said("e"), two, *said("f", "g"), one, one, *said("h")
+    )
+    events, _ = read(data)
+    back = [event["says"] for event in events if event.get("rolled_back")]
+    assert (back, [event["says"] for event in events]) == (list("bcdefg"), list("abcdefgh"))
+
+
+def test_many_turns_are_taken_back_one_by_one() -> None:
+    count = 40_000
+    records = [E("user_message", message="again")] * count + [E("thread_rolled_back", num_turns=1)] * (count - 1)
+    events, _ = read_with_product(rollout(*records))
+    assert [bool(event.get("rolled_back")) for event in events] == [False] + [True] * (count - 1)
+
+
+def test_a_line_of_many_joined_records_is_read() -> None:
+    noise = json.dumps({"timestamp": TIME, **E("token_count", info=None)}).encode()
+    output = json.dumps({"timestamp": TIME, **R("function_call_output", call_id="c", output="x")}).encode()
+    count = 60_000
+    for record in (noise, output):
+        data = rollout(E("user_message", message="before"))
+        data += record * count + b"\n" + rollout(E("user_message", message="behind"))
+        events, manifest = read_with_product(data)
+        assert [event["says"] for event in events] == ["before", "behind"]
+        name = next(name for name in manifest["entries"] if name.endswith(("token_count", "_output")))
+        assert manifest["entries"][name]["count"] == count
+
+
+def test_a_message_of_many_images_shows_each_once() -> None:
+    count = 20_000
+    images = [base64.b64encode(b"GIF89a%08d" % number).decode() for number in range(count)]
+    addresses = [f"data:image/gif;base64,{image}" for image in [*images, *images]]
+    events, _ = read_with_product(rollout(E("user_message", message="look", images=addresses)))
+    assert len(events[0]["screenshots"]) == count
