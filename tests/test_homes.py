@@ -237,3 +237,25 @@ def test_the_agent_can_be_said(homes: Homes) -> None:
     path = homes.put_codex(CODEX_ID, rollout())
     homes.run("parse", str(path), "--agent", "codex", "-o", "out")
     assert json.loads((homes.folder / "out" / "manifest.json").read_text())["agent"] == "codex"
+
+
+# ---------------------------------------------------------------- what is read
+
+
+def test_children_are_found_where_the_folder_of_sessions_is_a_link(homes: Homes) -> None:
+    child = rollout(
+        "aaaacccc-0000-7000-8000-000000000002",
+        source={"subagent": {"thread_spawn": {"parent_thread_id": CODEX_ID, "depth": 1}}},
+    )
+    other_day = homes.folder / "codex" / "sessions" / "2026" / "02" / "11"
+    other_day.mkdir()
+    (other_day / "rollout-2026-02-11T00-00-01-aaaacccc-0000-7000-8000-000000000002.jsonl").write_bytes(child)
+    (homes.folder / "codex" / "sessions").rename(homes.folder / "elsewhere")
+    try:
+        (homes.folder / "codex" / "sessions").symlink_to(homes.folder / "elsewhere", target_is_directory=True)
+    except OSError:
+        pytest.skip("no links here")
+    conversation = retell_fast.parse(CODEX_ID)
+    assert [agent["id"] for agent in conversation.manifest["subagents"]] == [
+        "aaaacccc-0000-7000-8000-000000000002"
+    ]

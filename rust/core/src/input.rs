@@ -80,6 +80,19 @@ impl Input {
     /// # Errors
     /// [`crate::ErrorKind::Io`] when the file cannot be opened or its first bytes not be read.
     pub fn open(source: Source) -> Result<Self> {
+        Self::open_with(source, SMALL)
+    }
+
+    /// Opens the file at `path` of which only the beginning is wanted: nothing is read ahead.
+    ///
+    /// # Errors
+    /// As for [`Input::open`].
+    pub fn open_to_look(path: &Path) -> Result<Self> {
+        Self::open_with(Source::Path(path.to_owned()), u64::MAX)
+    }
+
+    /// Files up to `small` bytes are not read ahead.
+    fn open_with(source: Source, small: u64) -> Result<Self> {
         match source {
             Source::Path(path) => {
                 let opened = in_either_form(&path, |path| {
@@ -88,7 +101,7 @@ impl Input {
                     if kind.is_file() || kind.is_dir() { open_file(path).map(Some) } else { Ok(None) }
                 });
                 match opened.map_err(|error| Error::os(error, &path))? {
-                    Some((file, size)) => Self::of(Box::new(file.take(size)), Some(size), size > SMALL, path),
+                    Some((file, size)) => Self::of(Box::new(file.take(size)), Some(size), size > small, path),
                     None => Self::of(Box::new(OpenedLater { path: path.clone(), file: None }), None, true, path),
                 }
             }

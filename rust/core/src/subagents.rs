@@ -175,7 +175,7 @@ fn agent_files_below(folder: &Path, level: usize, files: &mut Vec<PathBuf>) {
 
 /// The session that the first lines of an agent file name.
 fn session_of(path: &Path) -> Option<String> {
-    let mut lines = LineReader::new(Input::open(Source::Path(path.to_owned())).ok()?);
+    let mut lines = LineReader::new(Input::open_to_look(path).ok()?);
     while let Ok(Some(line)) = lines.next_line(&mut |_| Ok(())) {
         let id = Value::new(line.bytes.trim_ascii()).get("sessionId").and_then(Value::text);
         if let Some(id) = id {

@@ -1,22 +1,23 @@
 //! Subagents that are sessions of their own: files that name the session which started them, wherever they lie among
 //! the agent's sessions.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::agents::Agent;
-use crate::error::ErrorKind;
+use crate::error::{Error, ErrorKind};
 use crate::event::Thread;
 use crate::input::{Input, Source};
 use crate::json::Value;
 use crate::lines::LineReader;
 use crate::parallel;
-use crate::sessions::{Home, session_files, session_files_in};
+use crate::sessions::{Home, homes, session_files, session_files_in};
 use crate::subagents::{Found, Subagent, UnreadableFile, is_gone};
 use crate::transcript::{Reading, Transcript};
 
-/// Lines that are looked at for what a file says about its session.
+/// Lines that are looked at for what a file says about its session, and bytes of each.
 const MOST_LINES: u64 = 3;
+const MOST_BYTES: usize = 16 << 20;
 
 /// Reads the files of the sessions that `session`, whose file is at `path`, started, and of those that these started.
 #[must_use]
@@ -24,24 +25,8 @@ pub fn of(path: &Path, session: &str, agent: &'static dyn Agent, reading: Readin
     let mut found = Found::default();
     let candidates = candidates(path, agent);
     let heads = parallel::map(reading.threads, &candidates, |(path, _)| thread_of(path, agent));
-    let mut strangers: Vec<_> =
-        candidates.into_iter().zip(heads).filter_map(|(file, head)| Some((file, head?))).collect();
-    let mut known = HashSet::from([session.to_owned()]);
-    let mut family = Vec::new();
-    loop {
-        let is_child = |thread: &Thread| thread.parent.as_ref().is_some_and(|parent| known.contains(parent));
-        let (children, rest): (Vec<_>, Vec<_>) = strangers.into_iter().partition(|(_, thread)| is_child(thread));
-        strangers = rest;
-        if children.is_empty() {
-            break;
-        }
-        let mut new = HashSet::new();
-        // A session is not its own subagent, nor one of two files.
-        family.extend(
-            children.into_iter().filter(|(_, thread)| !known.contains(&thread.id) && new.insert(thread.id.clone())),
-        );
-        known.extend(new);
-    }
+    let strangers = candidates.into_iter().zip(heads).filter_map(|(file, head)| Some((file, head?)));
+    let family = family(session, strangers);
     // Side by side already, one thread each.
     let each = Reading { agent: Some(agent), subagent_file: true, threads: 1, ..reading };
     for result in parallel::map(reading.threads, &family, |((path, file), thread)| read(path, file, thread, each)) {
@@ -53,14 +38,38 @@ pub fn of(path: &Path, session: &str, agent: &'static dyn Agent, reading: Readin
     found
 }
 
+/// Those of `strangers` that descend from `session`, one generation after the other.
+fn family<F>(session: &str, strangers: impl Iterator<Item = (F, Thread)>) -> Vec<(F, Thread)> {
+    let mut of_parent: HashMap<String, Vec<(usize, (F, Thread))>> = HashMap::new();
+    for (at, (file, thread)) in strangers.enumerate() {
+        if let Some(parent) = thread.parent.clone() {
+            of_parent.entry(parent).or_default().push((at, (file, thread)));
+        }
+    }
+    let mut known = HashSet::from([session.to_owned()]);
+    let mut family: Vec<(F, Thread)> = Vec::new();
+    let mut generation = vec![session.to_owned()];
+    while !generation.is_empty() {
+        let mut children: Vec<_> =
+            generation.iter().filter_map(|parent| of_parent.remove(parent)).flatten().collect();
+        children.sort_by_key(|(at, _)| *at);
+        // A session is not its own subagent, nor one of two files.
+        let new = children.into_iter().filter(|(_, (_, thread))| known.insert(thread.id.clone()));
+        let from = family.len();
+        family.extend(new.map(|(_, child)| child));
+        generation = family[from..].iter().map(|(_, thread)| thread.id.clone()).collect();
+    }
+    family
+}
+
 /// The files that may be of sessions which the one at `path` started, and their paths below the folder of sessions:
 /// the agent's other sessions, or, where the file lies in none of its homes, those beside it.
 fn candidates(path: &Path, agent: &'static dyn Agent) -> Vec<(PathBuf, String)> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let is_sessions = |folder: &&Path| agent.home().sessions.iter().any(|(name, _)| folder.ends_with(name));
-    let home = path.ancestors().skip(1).find(is_sessions).and_then(Path::parent);
-    let files = match (home, path.parent()) {
-        (Some(home), _) => session_files(&[Home { agent, path: home.to_owned() }]),
+    let named = || Some(path.ancestors().skip(1).find(is_sessions)?.parent()?.to_owned());
+    let files = match (configured_home(&path, agent).or_else(named), path.parent()) {
+        (Some(home), _) => session_files(&[Home { agent, path: home }]),
         (None, Some(folder)) => session_files_in(folder, agent),
         (None, None) => Vec::new(),
     };
@@ -76,10 +85,25 @@ fn candidates(path: &Path, agent: &'static dyn Agent) -> Vec<(PathBuf, String)> 
     candidates
 }
 
+/// The home of `agent` that the file at `path` lies in, whatever its folders are called where links lead.
+fn configured_home(path: &Path, agent: &'static dyn Agent) -> Option<PathBuf> {
+    let holds = |folder: PathBuf| folder.canonicalize().is_ok_and(|folder| path.starts_with(folder));
+    let is_home = |home: &Home| {
+        let mut folders = agent.home().sessions.iter().map(|(folder, _)| home.path.join(folder));
+        home.agent.name() == agent.name() && folders.any(holds)
+    };
+    homes().into_iter().find(is_home).map(|home| home.path)
+}
+
 /// What the file at `path` says about its session where it begins.
 pub(crate) fn thread_of(path: &Path, agent: &'static dyn Agent) -> Option<Thread> {
-    let mut lines = LineReader::new(Input::open(Source::Path(path.to_owned())).ok()?);
-    while let Ok(Some(line)) = lines.next_line(&mut |_| Ok(())) {
+    let mut lines = LineReader::new(Input::open_to_look(path).ok()?);
+    // Every session there is may be looked at: that must not take the memory of its longest line.
+    let mut go_on = |begun: &[u8]| {
+        let too_long = || Error::new(ErrorKind::NotATranscript, "the line is too long");
+        if begun.len() <= MOST_BYTES { Ok(()) } else { Err(too_long()) }
+    };
+    while let Ok(Some(line)) = lines.next_line(&mut go_on) {
         let bytes = line.bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line.bytes);
         if let Some(thread) = agent.thread(Value::new(bytes.trim_ascii())) {
             return Some(thread);
@@ -109,4 +133,31 @@ fn read(path: &Path, file: &str, thread: &Thread, reading: Reading<'_>) -> Resul
         transcript,
         ..Subagent::default()
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_family_is_found_one_generation_after_the_other() {
+        let thread = |id: &str, parent: &str| Thread {
+            id: id.to_owned(),
+            parent: Some(parent.to_owned()).filter(|parent| !parent.is_empty()),
+            ..Thread::default()
+        };
+        let strangers = [
+            ("1", thread("grandchild", "child")),
+            ("2", thread("child", "root")),
+            ("3", thread("copy of the root", "root")),
+            ("4", thread("root", "grandchild")),
+            ("5", thread("child", "root")),
+            ("6", thread("own parent", "own parent")),
+            ("7", thread("other", "nobody")),
+            ("8", thread("one more", "root")),
+            ("9", thread("alone", "")),
+        ];
+        let found: Vec<_> = family("root", strangers.into_iter()).into_iter().map(|(file, _)| file).collect();
+        assert_eq!(found, ["2", "3", "8", "1"]);
+    }
 }

@@ -156,8 +156,9 @@ impl Agent for Codex {
         static META: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"session_meta"));
         let lines = beginning.split(|&byte| byte == b'\n').filter(|line| META.find(line).is_some());
         lines.map(|line| Value::new(line.trim_ascii())).any(|line| {
-            let payload = line.get("payload").filter(|payload| payload.is_object()).unwrap_or(line);
             // What is no whole record is taken for one that says so: more is read then, and nothing else changes.
+            let Ok(payload) = line.find("payload") else { return true };
+            let payload = payload.filter(|payload| payload.is_object()).unwrap_or(line);
             line.get("type").is_none() || thread(&Body::Payload(payload)).copies
         })
     }
