@@ -76,7 +76,7 @@ def report(found: dict[str, Any]) -> list[str]:
         parts = [counted(row["files"], "file"), size(row["bytes"]), counted(row["lines"], "line")]
         named = versions(row["versions"])
         lines.append(f"{agent}: {' · '.join(parts)}{f' · {named}' if named else ''}")
-    if found["agents"]:
+    if _types(found):
         lines += ["", *_table(found)]
     troubles = {"damaged": found["damage"], "not read": found["unreadable"]}
     if found["incomplete_tails"]:

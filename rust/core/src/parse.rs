@@ -5,7 +5,7 @@ use std::num::NonZero;
 use std::path::Path;
 use std::sync::Mutex;
 
-use crate::agents::{AGENTS, SubagentFiles, agent_named};
+use crate::agents::{AGENTS, Agent, SubagentFiles, agent_named};
 use crate::conversation::{Conversation, Parts};
 use crate::entry::Place;
 use crate::error::{Error, ErrorKind, Result};
@@ -70,7 +70,7 @@ pub fn parse(source: Source, options: &ParseOptions, watch: Watch<'_>) -> Result
         promote_sidechains(&mut transcript);
     }
     if transcript.story.events.is_empty() {
-        return Err(at_path(no_conversation(&transcript), path.as_deref()));
+        return Err(at_path(no_conversation(&transcript, agent), path.as_deref()));
     }
     let sidechains = std::mem::take(&mut transcript.sidechains);
     let in_files: HashSet<String> = found.subagents.iter().map(|agent| agent.id.clone()).collect();
@@ -109,7 +109,8 @@ fn refuse_unknown(transcript: &Transcript, found: &Found) -> Result<()> {
     if unknown.is_empty() {
         return Ok(());
     }
-    unknown.dedup_by_key(|(name, _)| *name);
+    let mut named = HashSet::new();
+    unknown.retain(|(name, _)| named.insert(*name));
     let names: Vec<_> =
         unknown.iter().map(|(name, unknown)| format!("{name} (first on line {})", unknown.first_line)).collect();
     Err(Error::new(ErrorKind::UnknownEntryType, format!("unknown entry types: {}", names.join(", ")))
@@ -122,14 +123,16 @@ fn promote_sidechains(transcript: &mut Transcript) {
     transcript.story = Story::merged(sidechains.into_iter().map(|sidechain| sidechain.story).collect());
 }
 
-fn no_conversation(transcript: &Transcript) -> Error {
+fn no_conversation(transcript: &Transcript, asked_for: Option<&dyn Agent>) -> Error {
     let held: Vec<_> = transcript.entries.iter().map(|(name, counted)| format!("{} {name}", counted.count)).collect();
     let message = match (held.is_empty(), transcript.incomplete_tail) {
         (true, Some(Place { line, .. })) => format!("no conversation in it: line {line} is not whole yet"),
         _ => format!("no conversation in it: it holds {}", held.join(", ")),
     };
     let strange = !transcript.entries.is_empty() && transcript.unknown.len() == transcript.entries.len();
-    let hint = if strange {
+    let hint = if let Some(agent) = asked_for.filter(|_| strange) {
+        format!("none of these types is known of {}: leave the agent out to have it recognised", agent.name())
+    } else if strange {
         let known: Vec<_> = AGENTS.iter().map(|agent| agent.name()).collect();
         format!("none of these types is known: it may be the transcript of another agent than {}", known.join(", "))
     } else {

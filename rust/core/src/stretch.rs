@@ -261,7 +261,9 @@ impl Records for StretchReader<'_> {
         }
         if class != Class::Evidence || !signals.is_empty() {
             let envelope = agent.envelope(entry, &mut context);
-            if envelope.is_empty() && signals.iter().all(Signal::is_empty) {
+            // Records that were copied are counted, whatever they tell.
+            let counts = |signal: &Signal| !signal.is_empty() || matches!(signal, Signal::Passed(Passed::Inherited));
+            if envelope.is_empty() && !self.head.copies && !signals.iter().any(counts) {
                 return;
             }
             for signal in &signals {
