@@ -85,6 +85,7 @@ class CodexStory(Story):
     def __init__(self, records: list[Record], *, with_images: bool) -> None:
         super().__init__(with_images=with_images)
         self.told_by_events = roles_told_by_events(records)
+        self.untold = {id(record) for record in untold_records(records)}
         self.called = {tool_of(record).id for record in records if is_call(record) and tool_of(record).name}
         self.early: dict[str, list[tuple[Record, list[Json]]]] = {}
         self.reasons_in_items = any(is_reasoning_item(record) and thoughts_of(record) for record in records)
@@ -199,7 +200,7 @@ class CodexStory(Story):
         last = self.last_assistant()
         if message.aborts and last is not None:
             last.interrupted = True
-        if recording == "R" and message.role in self.told_by_events:
+        if recording == "R" and message.role in self.told_by_events and id(record) not in self.untold:
             self.held += [(record, message.images)] if message.images else []
             return
         event = self.event_of(record, message.role, message.written)
@@ -283,6 +284,8 @@ class CodexStory(Story):
 
     def take_turn(self, record: Record, topic: str) -> None:
         """The beginning, the end or the breaking off of a turn."""
+        if topic in ("task_started", "turn_started", "task_complete", "turn_complete", "turn_aborted"):
+            self.release()
         if topic in ("task_started", "turn_started"):
             self.open_turn, self.open_turn_has_user = record, False
         elif topic in ("task_complete", "turn_complete"):
@@ -331,6 +334,24 @@ def roles_told_by_events(records: list[Record]) -> set[str]:
         if message is not None and topic_of(record)[0] in ("E", "I") and message.has_words:
             roles.add(message.role)
     return roles
+
+
+def untold_records(records: list[Record]) -> list[Record]:
+    """The records up to the last answer before which no event or completed item tells any words.
+
+    They are of a program that wrote no events; a later one went on in its file.
+    """
+    answers = 0
+    for number, record in enumerate(records, 1):
+        message = message_of(record)
+        recording = topic_of(record)[0]
+        if message is None:
+            continue
+        if recording in ("E", "I") and message.has_words:
+            return records[:answers]
+        if recording == "R" and message.role == "assistant" and message.has_words:
+            answers = number
+    return []
 
 
 def is_reasoning_item(record: Record) -> bool:

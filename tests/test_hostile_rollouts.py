@@ -14,6 +14,8 @@ from tests.strategies_entries import png
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+retell_fast = pytest.importorskip("retell_fast", exc_type=ImportError)
+
 Json = dict[str, Any]
 Reading = tuple[list[Json], Json]
 
@@ -120,3 +122,61 @@ def test_a_message_of_many_images_shows_each_once() -> None:
     addresses = [f"data:image/gif;base64,{image}" for image in [*images, *images]]
     events, _ = read_with_product(rollout(E("user_message", message="look", images=addresses)))
     assert len(events[0]["screenshots"]) == count
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_a_fork_is_known_behind_long_instructions(read: Callable[[bytes], Reading]) -> None:
+    meta = {"type": "session_meta", "payload": {"id": "boat", "base_instructions": "x" * 1_200_000}}
+    meta["payload"] = {**meta["payload"], "forked_from_id": "ship"}  # type: ignore[dict-item]
+    counts = [E("token_count", info=None)] * 2
+    copied = [E("user_message", message="copied"), *counts]
+    lines = [json.dumps({"timestamp": TIME, **record}) for record in [meta, *copied]]
+    own = json.dumps({"timestamp": "2026-03-01T09:00:00.000Z", **E("user_message", message="own")})
+    events, manifest = read("\n".join([*lines, own, ""]).encode())
+    assert [event["says"] for event in events] == ["own"]
+    assert manifest["inherited_records"] == len(copied)
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_inherited_words_without_a_time_are_counted(read: Callable[[bytes], Reading]) -> None:
+    words = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}
+    bare = [{"id": "boat", "instructions": None}, {**words, "metadata": {"inherited_user_message": True}}, words]
+    events, manifest = read("".join(json.dumps(record) + "\n" for record in bare).encode())
+    assert [event["says"] for event in events] == ["hi"]
+    assert manifest["inherited_records"] == 1
+
+
+def test_a_wrong_agent_is_no_unknown_one() -> None:
+    data = rollout(E("user_message", message="hi"))
+    with pytest.raises(retell_fast.NoConversationError) as raised:
+        retell_fast.parse(data, agent="claude-code")
+    assert raised.value.hint == (
+        "none of these types is known of claude-code: leave the agent out to have it recognised"
+    )
+
+
+def item(role: str, text: str, **body: Any) -> Json:
+    kind = "input_text" if role == "user" else "output_text"
+    return R("message", role=role, content=[{"type": kind, "text": text}], **body)
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_what_was_said_before_events_were_written_is_kept(read: Callable[[bytes], Reading]) -> None:
+    injected = item("user", "<environment_context>x</environment_context>")
+    old = [injected, item("user", "a"), item("assistant", "b"), item("user", "c"), item("assistant", "d")]
+    new = [
+        item("user", "e"), E("user_message", message="e"), E("agent_message", message="f"), item("assistant", "f")
+    ]  # fmt: skip
+    events, _ = read(rollout(*old, injected, *new))
+    assert "".join(event["says"] for event in events) == "abcdef"
+
+
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize("end", ["turn_aborted", "task_complete", "task_started"])
+def test_an_image_of_one_turn_is_not_the_next_one_s(end: str, read: Callable[[bytes], Reading]) -> None:
+    picture = {"type": "input_image", "image_url": f"data:image/png;base64,{PICTURE}"}
+    seen = R("message", role="user", content=[picture])
+    call = R("function_call", name="view_image", call_id="v", arguments="{}")
+    first = [E("user_message", message="Look."), call, seen, E(end)]
+    events, _ = read(rollout(*first, item("user", "Next."), E("user_message", message="Next.")))
+    assert [len(event.get("screenshots", [])) for event in events] == [0, 1, 0]

@@ -124,6 +124,18 @@ fn words_of(signal: &Signal) -> Option<Words> {
     }
 }
 
+/// Where the last answer of the model stands that is before all that was told of words. What is told of an answer stands
+/// before it, so that this one, and what was said before it, is told nowhere.
+fn untold_until(held: &[Said]) -> Option<u64> {
+    let said_by = |said: &Said, who: &[Words]| said.signals.iter().filter_map(words_of).any(|words| who.contains(&words));
+    let first = held
+        .iter()
+        .position(|said| is_told(said.envelope.recording) && said_by(said, &[Words::User, Words::Assistant]))?;
+    let is_answer =
+        |said: &&Said| said.envelope.recording == Recording::Response && said_by(said, &[Words::Assistant]);
+    held[..first].iter().rfind(is_answer).map(|said| said.envelope.place.offset)
+}
+
 /// Words that were kept, and the recordings they were met in.
 struct Kept {
     words: Words,
@@ -136,6 +148,8 @@ struct Kept {
 struct Twins {
     /// Words that are told by the kind of record that goes before the other in this file.
     told: HashSet<Words>,
+    /// Up to where a program wrote the file that told nothing: a later one that went on in it tells what it said.
+    untold_until: Option<u64>,
     last_said: Option<Kept>,
     last_thought: Option<Kept>,
     /// Ids of the calls that were kept.
@@ -167,6 +181,7 @@ impl Twins {
         }
         Self {
             told,
+            untold_until: untold_until(held),
             last_said: None,
             last_thought: None,
             calls: HashSet::new(),
@@ -183,6 +198,11 @@ impl Twins {
         for signal in std::mem::take(&mut said.signals) {
             let kept = match signal {
                 Signal::Passed(_) => None,
+                signal @ (Signal::TurnStarted | Signal::TurnEnded) => {
+                    // Words and their images stand in one turn.
+                    self.settle();
+                    Some(signal)
+                }
                 Signal::Compaction => (!std::mem::replace(&mut self.compacted, true)).then_some(signal),
                 signal => match words_of(&signal) {
                     Some(words) => self.words(words, signal, &said.envelope),
@@ -205,7 +225,8 @@ impl Twins {
         let recording = envelope.recording;
         let is_told = is_told(recording);
         let repeats_all = if words == Words::Thinking { is_told } else { recording == Recording::Response };
-        if repeats_all && self.told.contains(&words) {
+        let is_untold = words != Words::Thinking && Some(envelope.place.offset) <= self.untold_until;
+        if repeats_all && !is_untold && self.told.contains(&words) {
             let Signal::User { images, words, .. } = signal else { return None };
             if !images.is_empty() {
                 self.waiting.push((envelope.clone(), images));
