@@ -40,18 +40,17 @@ pub fn of(path: &Path, session: &str, agent: &'static dyn Agent, reading: Readin
 
 /// Those of `strangers` that descend from `session`, one generation after the other.
 fn family<F>(session: &str, strangers: impl Iterator<Item = (F, Thread)>) -> Vec<(F, Thread)> {
-    let mut of_parent: HashMap<String, Vec<(usize, (F, Thread))>> = HashMap::new();
-    for (at, (file, thread)) in strangers.enumerate() {
-        if let Some(parent) = thread.parent.clone() {
-            of_parent.entry(parent).or_default().push((at, (file, thread)));
+    let mut of_parent: HashMap<String, Vec<_>> = HashMap::new();
+    for (at, child) in strangers.enumerate() {
+        if let Some(parent) = child.1.parent.clone() {
+            of_parent.entry(parent).or_default().push((at, child));
         }
     }
     let mut known = HashSet::from([session.to_owned()]);
     let mut family: Vec<(F, Thread)> = Vec::new();
     let mut generation = vec![session.to_owned()];
     while !generation.is_empty() {
-        let mut children: Vec<_> =
-            generation.iter().filter_map(|parent| of_parent.remove(parent)).flatten().collect();
+        let mut children: Vec<_> = generation.iter().filter_map(|parent| of_parent.remove(parent)).flatten().collect();
         children.sort_by_key(|(at, _)| *at);
         // A session is not its own subagent, nor one of two files.
         let new = children.into_iter().filter(|(_, (_, thread))| known.insert(thread.id.clone()));

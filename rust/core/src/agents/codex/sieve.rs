@@ -127,12 +127,12 @@ fn words_of(signal: &Signal) -> Option<Words> {
 /// Where the last answer of the model stands that is before all that was told of words. What is told of an answer stands
 /// before it, so that this one, and what was said before it, is told nowhere.
 fn untold_until(held: &[Said]) -> Option<u64> {
-    let said_by = |said: &Said, who: &[Words]| said.signals.iter().filter_map(words_of).any(|words| who.contains(&words));
+    let said_by =
+        |said: &Said, who: &[Words]| said.signals.iter().filter_map(words_of).any(|words| who.contains(&words));
     let first = held
         .iter()
         .position(|said| is_told(said.envelope.recording) && said_by(said, &[Words::User, Words::Assistant]))?;
-    let is_answer =
-        |said: &&Said| said.envelope.recording == Recording::Response && said_by(said, &[Words::Assistant]);
+    let is_answer = |said: &&Said| said.envelope.recording == Recording::Response && said_by(said, &[Words::Assistant]);
     held[..first].iter().rfind(is_answer).map(|said| said.envelope.place.offset)
 }
 
