@@ -18,6 +18,8 @@ pub fn read(document: &[u8], agent: &dyn Agent, records: &mut dyn Records) -> u6
     let mut whole_until = start;
     for part in agent.document_records(value) {
         match part {
+            // The last one of a document that is cut off.
+            DocumentPart::Record(record) if value_end(record.raw(), 0) != Ok(record.raw().len()) => break,
             DocumentPart::Record(record) => {
                 whole_until = reading.record(record);
             }
