@@ -180,3 +180,14 @@ def test_an_image_of_one_turn_is_not_the_next_one_s(end: str, read: Callable[[by
     first = [E("user_message", message="Look."), call, seen, E(end)]
     events, _ = read(rollout(*first, item("user", "Next."), E("user_message", message="Next.")))
     assert [len(event.get("screenshots", [])) for event in events] == [0, 1, 0]
+
+
+def test_a_document_with_a_character_too_many_is_read() -> None:
+    item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}
+    data = json.dumps({"session": {"id": "boat", "timestamp": TIME}, "items": [item, 7, [1], item]}, indent=1).encode()
+    whole = read_with_product(data)
+    assert [event["says"] for event in whole[0]] == ["hi", "hi"]
+    for at in range(len(data)):
+        for more in (b"{", b"}", b"[", b"]", b'"', b",", b"\\", b"\0"):
+            read = agreement.parse(data[:at] + more + data[at:], agent="codex")
+            assert read is None or read[1]["source"]["bytes"] == len(data) + 1

@@ -30,7 +30,9 @@ pub fn read(document: &[u8], agent: &dyn Agent, records: &mut dyn Records) -> u6
             }
         }
     }
-    if let Ok(end) = value_end(document, start) {
+    // A brace too many may end it before its last record.
+    let end = value_end(document, start).ok().filter(|&end| end >= whole_until);
+    if let Some(end) = end {
         let rest = skip_blank(document, end);
         if rest < document.len() {
             reading.damage(rest, Reason::TrailingBytes);

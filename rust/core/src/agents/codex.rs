@@ -144,9 +144,15 @@ impl Agent for Codex {
     }
 
     fn document_records<'v>(&self, document: Value<'v>) -> Vec<DocumentPart<'v>> {
+        // Of two equal keys the first counts.
+        let (mut session, mut items) = (false, false);
         let part = |(key, value): (&'v [u8], Value<'v>)| match key {
-            _ if key_is(key, "session") => Some(DocumentPart::Record(value)),
-            _ if key_is(key, "items") => Some(DocumentPart::Records(value)),
+            _ if key_is(key, "session") => {
+                (!std::mem::replace(&mut session, true)).then_some(DocumentPart::Record(value))
+            }
+            _ if key_is(key, "items") => {
+                (!std::mem::replace(&mut items, true)).then_some(DocumentPart::Records(value))
+            }
             _ => None,
         };
         document.open_members().filter_map(part).collect()
