@@ -136,6 +136,7 @@ CODEX = Types(
     record_start=re.compile(r'\{"timestamp"'),
     deciding=("type", "payload", "message", "record_type", "id", "instructions", "timestamp"),
     opened=dict.fromkeys(ENVELOPES, "payload"),
+    marks={"compacted": "payload"},
     drops_whole_noise=True,
     is_decided=is_decided,
     name_of=type_of,

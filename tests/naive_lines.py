@@ -25,6 +25,7 @@ class Types:
     deciding: tuple[str, ...]  # the keys of the members that a class depends on
     drops_whole_noise: bool  # whether what stands behind noise is only searched, also when its end is known
     opened: dict[str, str]  # by type, the member whose first members tell, whether or not it is whole
+    marks: dict[str, str]  # by type that says all by standing there, the member from which nothing is read
     is_decided: Callable[[Json], bool]  # whether what was seen settles name and class, whatever follows
     name_of: Callable[[Json], str]
     kind_of: Callable[[Json], str]
@@ -269,6 +270,26 @@ def noise_before_break(text: str, start: int, types: Types) -> tuple[str, int] |
     return noise_known(seen, end, types) if end is not None else None
 
 
+def mark_before_break(text: str, start: int, types: Types) -> tuple[Json, int] | None:
+    """The members of a mark that are read, and the place where it was known to be one."""
+    seen: Json = {}
+    for key, value_start, value_end in members_before_break(text, start)[0]:
+        opens = types.marks.get(str(seen.get("type")))
+        if key == opens and text[value_start] == "{":
+            return seen, value_start
+        if value_end is None:
+            return None
+        if key == "type":
+            seen.setdefault(key, string_at(text, value_start, value_end))
+        else:
+            value = text[value_start:value_end].encode("latin-1").decode("utf-8", "mark-invalid")
+            seen.setdefault(key, decode_or_none(value, 0))
+        if types.marks.get(str(seen.get("type"))) in seen:
+            whole = text[value_start] != '"' and value_end < len(text)
+            return seen, value_end if whole else value_start
+    return None
+
+
 def whole_members(text: str, start: int) -> Json:
     """The members of an object that are whole, up to its end or its first broken place."""
     found: Json = {}
@@ -317,7 +338,8 @@ def is_other_json(text: str) -> bool:
 class LineReading:
     """What one line holds: the records, the damage and an unfinished end, as places in the line."""
 
-    records: list[tuple[int, int, str | None]] = field(default_factory=list)  # start, end, type when noise
+    # Start, end, and the type when it is noise, or the members that are read when it is a mark.
+    records: list[tuple[int, int, str | Json | None]] = field(default_factory=list)
     damage: list[tuple[int, int, str]] = field(default_factory=list)
     tail: int | None = None
 
@@ -338,6 +360,22 @@ def read_line(text: str, types: Types, *, terminated: bool) -> LineReading:
 
 def read_record(text: str, start: int, reading: LineReading, types: Types, *, terminated: bool) -> int | None:
     """Reads what stands at `start`; gives where to go on."""
+    mark = mark_before_break(text, start, types) if terminated and text[start] == "{" else None
+    if mark is not None:
+        glued = glued_start(text, mark[1], types)
+        end = len(text[:glued].rstrip(PADDING))
+        if text[end - 1] == "}":
+            # It ends as it should: what stands in it is not looked at.
+            reading.records.append((start, end, mark[0]))
+            reading.place_joined(start, end)
+            if glued is not None:
+                reading.damage.append((glued, len(text), "joined_records"))
+            return glued
+    return read_other(text, start, reading, types, terminated=terminated)
+
+
+def read_other(text: str, start: int, reading: LineReading, types: Types, *, terminated: bool) -> int | None:
+    """The same for what is no mark."""
     end = whole_object_end(text, start)
     noise = noise_before_break(text, start, types) if text[start] == "{" else None
     if noise is not None and end != len(text):
@@ -473,8 +511,10 @@ def read_one_line(file: File, raw: bytes, place: tuple[int, int], types: Types, 
         file.incomplete_tail = piece(number, offset + begin + reading.tail, len(body) - reading.tail)
 
 
-def make_record(raw: bytes, types: Types, noise_type: str | None = None) -> Record:
-    """A record with its entry decoded; the entry of broken noise stays empty."""
+def make_record(raw: bytes, types: Types, noise_type: str | Json | None = None) -> Record:
+    """A record with its entry decoded; the entry of broken noise stays empty, that of a mark is what was read."""
+    if isinstance(noise_type, dict):
+        return Record(0, 0, len(raw), types.name_of(noise_type), types.kind_of(noise_type), noise_type)
     if noise_type is not None:
         return Record(0, 0, len(raw), noise_type, "noise", {})
     entry = decode_value(raw.decode("utf-8", "mark-invalid"), 0)[0]

@@ -73,6 +73,7 @@ CLAUDE_CODE = Types(
     deciding=("type", "subtype", "attachment"),
     drops_whole_noise=False,
     opened={"attachment": "attachment"},
+    marks={},
     is_decided=is_decided,
     name_of=type_of,
     kind_of=class_of,

@@ -63,8 +63,9 @@ def described(preview: Preview) -> dict[str, Any]:
 def _print_json(previews: list[Preview]) -> None:
     import json
 
-    json.dump([described(preview) for preview in previews], sys.stdout, ensure_ascii=False, indent=2)
-    sys.stdout.write("\n")
+    # A session on each line, written at once: laid out by the thousand, json takes longer than reading them.
+    lines = ",\n".join(json.dumps(described(preview), ensure_ascii=False) for preview in previews)
+    sys.stdout.write(f"[\n{lines}\n]\n" if lines else "[]\n")
 
 
 def _print_cards(previews: list[Preview]) -> None:

@@ -62,8 +62,14 @@ impl Reading<'_> {
         // The value was cut out of the document: its distance from the document's beginning is its offset.
         let start = record.raw().as_ptr() as usize - self.document.as_ptr() as usize;
         let place = self.place(start, start + record.raw().len());
-        let line =
-            Line { number: place.line, offset: place.offset, bytes: record.raw(), terminated: true, overlong: None };
+        let line = Line {
+            number: place.line,
+            offset: place.offset,
+            bytes: record.raw(),
+            terminated: true,
+            overlong: None,
+            passed: 0,
+        };
         self.entries.read(&line, self.records);
         start + record.raw().len()
     }

@@ -13,12 +13,20 @@
 //! ([`Recognize::record_starts`]). Everything here is linear in the line: candidates are searched once per line, and
 //! after [`MOST_BROKEN`] failures only the last record is still tried.
 
+mod skim;
+
 use std::borrow::Cow;
 use std::ops::Range;
+
+use memchr::memmem::Finder;
 
 use crate::glue::{Glue, Recognize, Starts, trimmed};
 use crate::json::{self, Broken, MemberPlace, Members, Value};
 use crate::lines::Line;
+
+pub use skim::Skimming;
+
+use skim::Window;
 
 /// How many broken records one line may hold before only its end is still looked at.
 const MOST_BROKEN: usize = 64;
@@ -50,6 +58,9 @@ pub enum Class {
     Evidence,
     /// Not in the agent's table.
     Unknown,
+    /// Signal that says all by standing there: nothing is read of it but what comes before the member that tells the
+    /// class, and how it ends.
+    Mark,
     /// Depends on the member of this name. When that is an object, the question comes again as soon as it opens, so
     /// that what it holds need not be skipped to drop the record.
     Await(&'static str),
@@ -64,6 +75,9 @@ pub trait Classify: Recognize {
     ///
     /// The member that is awaited may not have been read to its end: what stands first in it is there.
     fn classify(&self, kind: &str, entry: &Fields<'_>, complete: bool) -> Class;
+
+    /// Whether the class that the beginning of a record of type `kind` tells is the same whatever follows.
+    fn is_told_early(&self, kind: &str) -> bool;
 
     /// The member of a record of type `kind` whose own members are noted as well, on the way: what is read anyway
     /// need not be skipped before.
@@ -136,6 +150,11 @@ pub trait Records {
     fn incomplete_tail(&mut self, place: Place);
     /// Whether a record of class [`Class::Evidence`] is worth reading, of which `upcoming` is not yet read.
     fn wants_evidence(&self, upcoming: &Members<'_>) -> bool;
+    /// What a record of class [`Class::Evidence`] holds when it is worth reading; `None` when that cannot be told in
+    /// this way.
+    fn evidence_markers(&self) -> Option<&'static [Finder<'static>]> {
+        None
+    }
     /// Whether records of no known type are given as well.
     fn wants_unknown(&self) -> bool {
         false
@@ -283,13 +302,15 @@ pub struct LineEntries<'a> {
     agent: &'a dyn Classify,
     fields: Vec<Field>,
     starts: Starts,
+    /// Of the line that is being passed over.
+    window: Window,
 }
 
 impl<'a> LineEntries<'a> {
     /// A reader of `agent`'s lines.
     #[must_use]
     pub fn new(agent: &'a dyn Classify) -> Self {
-        Self { agent, fields: Vec::new(), starts: Starts::of(agent) }
+        Self { agent, fields: Vec::new(), starts: Starts::of(agent), window: Window::default() }
     }
 
     /// Gives everything in `line` to `records`.
@@ -307,7 +328,25 @@ impl<'a> LineEntries<'a> {
             });
             return;
         }
-        let reading = LineReading {
+        let padding = self.window.padding;
+        let reading = self.reading(line, records);
+        if line.passed > 0 { reading.run_passed(padding) } else { reading.run() }
+    }
+
+    /// The class of the record that `begun`, the beginning of a line, begins with, when that tells that nothing more is
+    /// read of it; and up to where it was read then.
+    fn decision(&mut self, begun: &[u8], records: &mut dyn Records) -> Option<(Class, usize)> {
+        let line = Line { number: 0, offset: 0, bytes: begun, terminated: true, overlong: None, passed: 0 };
+        let agent = self.agent;
+        let mut kind = None;
+        let reading = self.reading(&line, records).read_fields(0, false, &mut kind);
+        let kind = kind.filter(|kind| matches!(reading, Reading::Dropped) && agent.is_told_early(&kind.name))?;
+        // What stands at the end of what was read so far may look otherwise when more of it is there.
+        (kind.read < begun.len()).then_some((kind.class, kind.read))
+    }
+
+    fn reading<'r>(&'r mut self, line: &'r Line<'r>, records: &'r mut dyn Records) -> LineReading<'r> {
+        LineReading {
             line,
             bytes: line.bytes,
             agent: self.agent,
@@ -320,8 +359,7 @@ impl<'a> LineEntries<'a> {
             only_last: false,
             any: false,
             damage: Vec::new(),
-        };
-        reading.run();
+        }
     }
 }
 
@@ -353,6 +391,20 @@ impl LineReading<'_> {
             self.records_from(start);
         }
         self.report();
+    }
+
+    /// Reads the one record of a line that was passed over behind its beginning, up to so many blanks.
+    fn run_passed(mut self, padding: usize) {
+        let mut kind = None;
+        let reading = self.read_fields(0, false, &mut kind);
+        debug_assert!(matches!(reading, Reading::Dropped));
+        if let Some(kind) = kind {
+            let end = self.bytes.len() + self.line.passed as usize - padding;
+            self.count(0, end, &kind);
+            if kind.class == Class::Mark {
+                self.emit(0, end, &kind);
+            }
+        }
     }
 
     /// Reports what was held back.
@@ -411,7 +463,15 @@ impl LineReading<'_> {
         }
         let must_be_whole = !self.line.terminated;
         let mut kind = None;
-        let reading = self.read_fields(at, must_be_whole, &mut kind);
+        let mut reading = self.read_fields(at, must_be_whole, &mut kind);
+        if let (Reading::Dropped, Some(Kind { class: Class::Mark, read, .. })) = (&reading, &kind) {
+            let start = glue.next(*read, self.agent, self.only_last);
+            if trimmed(&self.bytes[at..start.unwrap_or(self.bytes.len())]).last() != Some(&b'}') {
+                // It does not end as it should: it has to be read.
+                kind = None;
+                reading = self.read_fields(at, true, &mut kind);
+            }
+        }
         if let (None, Reading::Whole(end)) = (&kind, &reading) {
             let fields = Fields {
                 record: &self.bytes[at..],
@@ -455,6 +515,9 @@ impl LineReading<'_> {
         let start = glue.next(kind.read, self.agent, self.only_last);
         let end = at + trimmed(&self.bytes[at..start.unwrap_or(self.bytes.len())]).len();
         self.count(at, end, kind);
+        if kind.class == Class::Mark {
+            self.emit(at, end, kind);
+        }
         let Some(start) = start else { return Next::End };
         if self.bytes[end - 1] == b'}' {
             self.damage(start, self.bytes.len(), Reason::JoinedRecords);
@@ -566,7 +629,7 @@ impl LineReading<'_> {
     /// Whether nothing more of a record of class `class` is to be read.
     fn drops(&self, class: Class, must_be_whole: bool, upcoming: &Members<'_>) -> bool {
         match class {
-            Class::Noise => !must_be_whole,
+            Class::Noise | Class::Mark => !must_be_whole,
             // Looking for a use takes time in proportion to the rest of the line.
             Class::Evidence => !must_be_whole && (self.only_last || !self.records.wants_evidence(upcoming)),
             _ => false,
@@ -644,14 +707,15 @@ impl LineReading<'_> {
     fn emit(&mut self, at: usize, end: usize, kind: &Kind) {
         let place = self.place(at, end);
         let is_wanted = kind.class == Class::Unknown && self.records.wants_unknown();
-        if is_wanted || matches!(kind.class, Class::Signal | Class::Fact | Class::Evidence) {
+        if is_wanted || matches!(kind.class, Class::Signal | Class::Mark | Class::Fact | Class::Evidence) {
             let fields = Fields {
-                record: &self.bytes[at..end],
+                record: &self.bytes[at..end.min(self.bytes.len())],
                 found: self.fields,
                 escaped_keys: self.escaped_keys,
                 opened: self.opened,
             };
-            self.records.entry(&Entry { kind: &kind.name, place, fields }, kind.class);
+            let class = if kind.class == Class::Mark { Class::Signal } else { kind.class };
+            self.records.entry(&Entry { kind: &kind.name, place, fields }, class);
         }
     }
 

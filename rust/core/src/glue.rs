@@ -38,6 +38,27 @@ impl Starts {
     }
 }
 
+impl Starts {
+    /// The first place at or behind `from` where something begins as a record does.
+    #[must_use]
+    pub fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        let mut at = from;
+        loop {
+            let place = json::object_start(bytes, at, self.letters)?;
+            if self.any_at(bytes, place) {
+                return Some(place);
+            }
+            at = place + 1;
+        }
+    }
+
+    /// Whether something begins at `place` as a record does.
+    #[must_use]
+    pub fn any_at(&self, bytes: &[u8], place: usize) -> bool {
+        self.starts.iter().any(|start| bytes[place..].starts_with(start))
+    }
+}
+
 /// `bytes` without the blanks and NULs at their end.
 pub fn trimmed(bytes: &[u8]) -> &[u8] {
     let padding = bytes.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r' | 0)).count();
@@ -103,14 +124,7 @@ impl<'a> Glue<'a> {
         if let Some(upcoming) = self.upcoming.filter(|&upcoming| upcoming >= from) {
             return (upcoming != usize::MAX).then_some(upcoming);
         }
-        let mut at = from;
-        let found = loop {
-            let Some(place) = json::object_start(self.bytes, at, self.starts.letters) else { break None };
-            if self.starts.starts.iter().any(|start| self.bytes[place..].starts_with(start)) {
-                break Some(place);
-            }
-            at = place + 1;
-        };
+        let found = self.starts.find(self.bytes, from);
         self.upcoming = Some(found.unwrap_or(usize::MAX));
         found
     }

@@ -40,6 +40,9 @@ pub const LEAST_STRETCH: u64 = 4 * 1024 * 1024;
 /// Stretches for each thread: more than one, so that none waits long for the others at the end.
 const STRETCHES_EACH: u64 = 4;
 
+/// The most, in bytes, that a stretch holds but for its last line: what was found in it waits in memory for its turn.
+const MOST_STRETCH: u64 = 16 * 1024 * 1024;
+
 /// How long a wait for a block lasts before it is asked whether to go on.
 const PATIENCE: Duration = Duration::from_millis(50);
 
@@ -64,11 +67,14 @@ pub struct Input {
     size: Option<u64>,
     /// The path, for messages.
     path: PathBuf,
+    /// The plain file that large input comes from, any place of which can be read again, and where the input ends in
+    /// it.
+    file: Option<(Arc<File>, u64)>,
 }
 
 enum Blocks {
-    /// Read when asked for, by the thread that asks.
-    Here(Box<dyn Read + Send>),
+    /// Read when asked for, by the thread that asks; and how many bytes are left at the most, when that is known.
+    Here { reader: Box<dyn Read + Send>, left: Option<u64> },
     /// Read ahead by another thread, which takes spent blocks back.
     Ahead { filled: Receiver<io::Result<Vec<u8>>>, spent: Sender<Vec<u8>> },
 }
@@ -101,7 +107,8 @@ impl Input {
                     if kind.is_file() || kind.is_dir() { open_file(path).map(Some) } else { Ok(None) }
                 });
                 match opened.map_err(|error| Error::os(error, &path))? {
-                    Some((file, size)) => Self::of(Box::new(file.take(size)), Some(size), size > small, path),
+                    Some((file, size)) if size > small => Self::of_large(file, size, path),
+                    Some((file, size)) => Self::of(Box::new(file.take(size)), Some(size), false, path),
                     None => Self::of(Box::new(OpenedLater { path: path.clone(), file: None }), None, true, path),
                 }
             }
@@ -111,17 +118,35 @@ impl Input {
                 Self::of(Box::new(Cursor::new(bytes)), Some(size), false, PathBuf::from("bytes"))
             }
             // A foreign object is only ever used on the caller's own thread.
-            Source::Reader(reader, size) => Self::of(reader, size, false, PathBuf::from("file object")),
+            Source::Reader(reader, size) => {
+                let mut input = Self::of(reader, size, false, PathBuf::from("file object"))?;
+                // It may hold more than was said of it.
+                if let Blocks::Here { left, .. } = &mut input.blocks {
+                    *left = None;
+                }
+                Ok(input)
+            }
         }
+    }
+
+    fn of_large(file: File, size: u64, path: PathBuf) -> Result<Self> {
+        let mut head = [0; ZSTD_MAGIC.len()];
+        read_at(&file, &mut head, 0).map_err(|error| Error::os(error, &path))?;
+        let file = Arc::new(file);
+        let again = (head != ZSTD_MAGIC).then(|| (file.clone(), size));
+        let reader = Box::new(FileStretch { file, place: 0..size, path: path.clone() });
+        Ok(Self { file: again, ..Self::of(reader, Some(size), true, path)? })
     }
 
     fn of(reader: Box<dyn Read + Send>, size: Option<u64>, ahead: bool, path: PathBuf) -> Result<Self> {
         if ahead {
-            return Ok(Self { blocks: read_ahead(reader), peeked: VecDeque::new(), size, path });
+            return Ok(Self { blocks: read_ahead(reader), peeked: VecDeque::new(), size, path, file: None });
         }
-        let (reader, compressed) = decompressed(reader).map_err(|error| Error::os(error, &path))?;
-        let size = size.filter(|_| !compressed);
-        Ok(Self { blocks: Blocks::Here(reader), peeked: VecDeque::new(), size, path })
+        let begun = Begun::of(reader, room(size.filter(|&size| size > 0))).map_err(|error| Error::os(error, &path))?;
+        let size = size.filter(|_| !begun.compressed);
+        let left = size.map(|size| size.saturating_sub(begun.first.len() as u64));
+        let peeked = Some(begun.first).filter(|first| !first.is_empty()).into_iter().collect();
+        Ok(Self { blocks: Blocks::Here { reader: begun.rest, left }, peeked, size, path, file: None })
     }
 
     /// Opens one stretch of a file.
@@ -130,7 +155,8 @@ impl Input {
         let FileStretch { file, place, path } = stretch;
         let (size, path) = (Some(stretch.length()), path.clone());
         let reader = FileStretch { file: file.clone(), place: place.clone(), path: path.clone() };
-        Self { blocks: Blocks::Here(Box::new(reader)), peeked: VecDeque::new(), size, path }
+        let blocks = Blocks::Here { reader: Box::new(reader), left: size };
+        Self { blocks, peeked: VecDeque::new(), size, path, file: Some((file.clone(), place.end)) }
     }
 
     /// Bytes that will be read at the most; `None` for pipes and small compressed input.
@@ -153,7 +179,13 @@ impl Input {
             return Ok(Some(block));
         }
         let block = match &mut self.blocks {
-            Blocks::Here(reader) => read_block(reader, spent),
+            Blocks::Here { reader, left } => {
+                let block = read_block(reader, spent, room(*left));
+                if let (Some(left), Ok(block)) = (left, &block) {
+                    *left = left.saturating_sub(block.len() as u64);
+                }
+                block
+            }
             Blocks::Ahead { filled, .. } => match next_filled(filled, wait)? {
                 Some(block) => block,
                 None => return Ok(None),
@@ -165,6 +197,64 @@ impl Input {
 }
 
 impl Input {
+    /// A plain file in blocks of up to `piece` bytes.
+    #[cfg(test)]
+    pub(crate) fn in_pieces(path: &Path, piece: usize) -> Result<Self> {
+        struct Pieces(FileStretch, usize);
+        impl Read for Pieces {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                let count = buffer.len().min(self.1);
+                self.0.read(&mut buffer[..count])
+            }
+        }
+        let (file, size) = open_file(path).map_err(|error| Error::os(error, path))?;
+        let stretch = FileStretch { file: Arc::new(file), place: 0..size, path: path.to_owned() };
+        let input = Self::of_stretch(&stretch);
+        Ok(Self { blocks: Blocks::Here { reader: Box::new(Pieces(stretch, piece)), left: Some(size) }, ..input })
+    }
+
+    /// Whether what was read may be read again: only of large plain files it may.
+    #[must_use]
+    pub fn can_look_again(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Where the line ends that goes on at `from`, before its 0x0A, in the file; `None` where that cannot be seen before
+    /// it is read.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Io`], with the path.
+    pub fn line_end(&self, mut from: u64) -> Result<Option<u64>> {
+        let Some((file, end)) = &self.file else { return Ok(None) };
+        let mut buffer = vec![0; BLOCK];
+        while from < *end {
+            let count = read_at(file, &mut buffer, from).map_err(|error| Error::os(error, &self.path))?;
+            if let Some(found) = memchr::memchr(b'\n', &buffer[..count]) {
+                return Ok(Some((from + found as u64).min(*end)));
+            }
+            if count == 0 {
+                break;
+            }
+            from += count as u64;
+        }
+        Ok(Some(*end))
+    }
+
+    /// Appends what stands at `place` of the file to `line`.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Io`], with the path, also when the file has become shorter meanwhile.
+    pub fn read_again(&self, place: Range<u64>, line: &mut Vec<u8>) -> Result<()> {
+        let Some((file, _)) = &self.file else { return Ok(()) };
+        let (length, from) = (place.end - place.start, line.len());
+        let again = FileStretch { file: file.clone(), place, path: self.path.clone() };
+        again.take(length).read_to_end(line).map_err(|error| Error::os(error, &self.path))?;
+        if (line.len() - from) as u64 != length {
+            return Err(Error::os(io::ErrorKind::UnexpectedEof.into(), &self.path));
+        }
+        Ok(())
+    }
+
     /// The first bytes, up to `size`, which are read again later.
     ///
     /// # Errors
@@ -282,8 +372,11 @@ pub fn stretches(source: &Source, threads: usize, least: u64) -> Result<Option<V
 }
 
 fn stretches_of(path: &Path, threads: usize, least: u64) -> io::Result<Option<Vec<FileStretch>>> {
+    if threads <= 1 {
+        return Ok(None);
+    }
     let kind = std::fs::metadata(path)?;
-    if threads <= 1 || !kind.is_file() || kind.len() < 2 * least {
+    if !kind.is_file() || kind.len() < 2 * least {
         return Ok(None);
     }
     let (file, size) = open_file(path)?;
@@ -292,7 +385,7 @@ fn stretches_of(path: &Path, threads: usize, least: u64) -> io::Result<Option<Ve
         return Ok(None);
     }
     let file = Arc::new(file);
-    let count = (size / least).clamp(2, threads as u64 * STRETCHES_EACH);
+    let count = (size / least).clamp(2, (threads as u64 * STRETCHES_EACH).max(size / MOST_STRETCH));
     let mut cuts = vec![0];
     for at in 1..count {
         // A line that goes on over several cuts is looked through once.
@@ -351,14 +444,20 @@ fn read_ahead(reader: Box<dyn Read + Send>) -> Blocks {
     let (give, filled) = sync_channel(BLOCKS_AHEAD);
     let (spent, take_back) = channel::<Vec<u8>>();
     let work = move || {
-        let mut reader = match decompressed(reader) {
-            Ok((reader, _)) => reader,
+        let Begun { first, rest: mut reader, .. } = match Begun::of(reader, BLOCK) {
+            Ok(begun) => begun,
             Err(error) => {
                 let _ = give.send(Err(error));
                 return;
             }
         };
         let mut made = 0;
+        if !first.is_empty() {
+            made = 1;
+            if give.send(Ok(first)).is_err() {
+                return;
+            }
+        }
         loop {
             let free = match take_back.try_recv() {
                 Ok(block) => block,
@@ -372,7 +471,7 @@ fn read_ahead(reader: Box<dyn Read + Send>) -> Blocks {
                     Err(_) => return,
                 },
             };
-            let block = read_block(&mut reader, free);
+            let block = read_block(&mut reader, free, BLOCK);
             let last = !matches!(&block, Ok(block) if !block.is_empty());
             if give.send(block).is_err() || last {
                 return;
@@ -390,9 +489,15 @@ fn read_ahead(reader: Box<dyn Read + Send>) -> Blocks {
     }
 }
 
-/// Fills `block` with one read. Empty at the end.
-fn read_block(reader: &mut dyn Read, mut block: Vec<u8>) -> io::Result<Vec<u8>> {
-    block.resize(BLOCK, 0);
+/// How large a block has to be for what is left. A folder holds thousands of small files: clearing a large block for
+/// each would cost more than reading it.
+fn room(left: Option<u64>) -> usize {
+    left.and_then(|left| usize::try_from(left).ok()).map_or(BLOCK, |left| left.min(BLOCK))
+}
+
+/// Fills `block` with one read of up to `room` bytes. Empty at the end.
+fn read_block(reader: &mut dyn Read, mut block: Vec<u8>, room: usize) -> io::Result<Vec<u8>> {
+    block.resize(room, 0);
     loop {
         match reader.read(&mut block) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -453,13 +558,31 @@ impl Read for OpenedLater {
     }
 }
 
-/// Looks at the first bytes: they tell zstd more surely than a file name does. Says whether it was.
-fn decompressed(mut reader: Box<dyn Read + Send>) -> io::Result<(Box<dyn Read + Send>, bool)> {
-    let mut head = Vec::with_capacity(ZSTD_MAGIC.len());
-    reader.by_ref().take(ZSTD_MAGIC.len() as u64).read_to_end(&mut head)?;
-    let compressed = head == ZSTD_MAGIC;
-    let whole = Cursor::new(head).chain(reader);
-    Ok(if compressed { (Box::new(zstd::stream::read::Decoder::new(whole)?), true) } else { (Box::new(whole), false) })
+/// A reader whose first bytes were looked at: they tell zstd more surely than a file name does.
+struct Begun {
+    /// What was read already; nothing when it is compressed.
+    first: Vec<u8>,
+    rest: Box<dyn Read + Send>,
+    compressed: bool,
+}
+
+impl Begun {
+    fn of(mut reader: Box<dyn Read + Send>, room: usize) -> io::Result<Self> {
+        let mut first = read_block(&mut reader, Vec::new(), room)?;
+        // A pipe may give less than it takes to tell.
+        while !first.is_empty() && first.len() < ZSTD_MAGIC.len() && ZSTD_MAGIC.starts_with(&first) {
+            let more = read_block(&mut reader, Vec::new(), room)?;
+            if more.is_empty() {
+                break;
+            }
+            first.extend_from_slice(&more);
+        }
+        if !first.starts_with(&ZSTD_MAGIC) {
+            return Ok(Self { first, rest: reader, compressed: false });
+        }
+        let whole = Cursor::new(first).chain(reader);
+        Ok(Self { first: Vec::new(), rest: Box::new(zstd::stream::read::Decoder::new(whole)?), compressed: true })
+    }
 }
 
 #[cfg(test)]

@@ -5,11 +5,18 @@
 use memchr::memchr;
 
 use crate::error::Result;
-use crate::input::Input;
+use crate::input::{BLOCK, Input};
 
 /// The longest line that is read, in bytes: 1 GiB. The longest seen in the wild had 144 MB. A longer one is
 /// passed over and reported, so that a file of another kind cannot take all memory.
 pub const LINE_LIMIT: usize = 1 << 30;
+
+/// From this length on, in bytes, the end of a line is looked for before its memory is made: to let it grow would take
+/// up to three times the line.
+const LONG: usize = 4 << 20;
+
+/// A line's memory that is kept for the next line at the most, in bytes.
+const MOST_KEPT: usize = 16 << 20;
 
 /// One line, without its line end.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +31,39 @@ pub struct Line<'a> {
     pub terminated: bool,
     /// The true length when it is over [`LINE_LIMIT`] (`bytes` is empty then).
     pub overlong: Option<u64>,
+    /// Bytes behind `bytes` that were passed over, because a [`Skim`] had no use for them.
+    pub passed: u64,
+}
+
+impl Line<'_> {
+    /// Where it ends in the input, before its line end; where what was kept of it ends when it is overlong.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.offset + self.bytes.len() as u64 + self.passed
+    }
+}
+
+/// Decides of a line that is longer than a block whether its rest has to be kept: of many long lines the beginning
+/// tells that nothing else of them is of use.
+pub trait Skim {
+    /// Whether what follows on `begun` may be passed over, as far as that tells.
+    fn begin(&mut self, begun: &[u8]) -> bool;
+    /// Takes the next piece, and whether it is the last one; says whether the line may still be passed over. When not,
+    /// it is read again and given whole.
+    fn pass(&mut self, piece: &[u8], last: bool) -> bool;
+}
+
+/// Keeps every line whole.
+pub struct KeepAll;
+
+impl Skim for KeepAll {
+    fn begin(&mut self, _begun: &[u8]) -> bool {
+        false
+    }
+
+    fn pass(&mut self, _piece: &[u8], _last: bool) -> bool {
+        false
+    }
 }
 
 /// What a reader keeps its block and its line in.
@@ -47,6 +87,8 @@ pub struct LineReader {
     offset: u64,
     number: u64,
     limit: usize,
+    /// From this length on it is asked whether a line has to be kept.
+    long: usize,
 }
 
 impl LineReader {
@@ -60,7 +102,7 @@ impl LineReader {
     #[must_use]
     pub fn with_limit(input: Input, limit: usize) -> Self {
         let (block, carry) = (Vec::new(), Vec::new());
-        Self { input, block, at: 0, carry, carried: false, offset: 0, number: 0, limit }
+        Self { input, block, at: 0, carry, carried: false, offset: 0, number: 0, limit, long: BLOCK }
     }
 
     /// A reader over an input that begins at `offset` of a larger one, with the memory of a reader before.
@@ -72,10 +114,17 @@ impl LineReader {
         Self { block, at, carry, offset, ..Self::new(input) }
     }
 
+    /// The same, that asks from lines of `long` bytes on whether they have to be kept; they are asked about block by block.
+    #[must_use]
+    pub fn asking_from(self, long: usize) -> Self {
+        Self { long, ..self }
+    }
+
     /// The reader's memory, for the next one: to touch new memory costs as much as to read into it.
     #[must_use]
     pub fn into_memory(self) -> Memory {
-        Memory { block: self.block, carry: self.carry }
+        let carry = if self.carry.capacity() > MOST_KEPT { Vec::new() } else { self.carry };
+        Memory { block: self.block, carry }
     }
 
     /// Where the next line begins, in bytes.
@@ -102,12 +151,30 @@ impl LineReader {
     /// # Errors
     /// [`crate::ErrorKind::Io`] when reading fails; what `wait` fails with.
     pub fn next_line(&mut self, wait: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<Option<Line<'_>>> {
+        self.next_line_or_skim(wait, &mut KeepAll)
+    }
+
+    /// The same; `skim` is asked whether the rest of a long line has to be kept.
+    ///
+    /// # Errors
+    /// As for [`LineReader::next_line`].
+    pub fn next_line_or_skim(
+        &mut self,
+        wait: &mut dyn FnMut(&[u8]) -> Result<()>,
+        skim: &mut dyn Skim,
+    ) -> Result<Option<Line<'_>>> {
         if self.carried {
+            if self.carry.capacity() > MOST_KEPT {
+                self.carry = Vec::new();
+            }
             self.carry.clear();
             self.carried = false;
         }
         // The true length of a line that is too long to be kept.
         let mut overlong = None;
+        // Bytes behind the beginning in `carry` that were passed over.
+        let mut passed = None;
+        let (mut asked, mut measured) = (!self.input.can_look_again(), false);
         let terminated = loop {
             let rest = &self.block[self.at..];
             let found = memchr(b'\n', rest);
@@ -118,7 +185,21 @@ impl LineReader {
                 self.at += piece.len() + 1;
                 return Ok(Some(self.hand_out(start..self.at - 1)));
             }
+            if let Some(passed_over) = passed {
+                let so_far = self.carry.len() as u64 + passed_over;
+                if so_far + piece.len() as u64 > self.limit as u64 {
+                    overlong = Some(so_far);
+                    self.carry = Vec::new();
+                    passed = None;
+                } else if skim.pass(piece, found.is_some()) {
+                    passed = Some(passed_over + piece.len() as u64);
+                } else {
+                    passed = None;
+                    take_back(&self.input, self.offset, so_far, self.limit, &mut self.carry)?;
+                }
+            }
             match &mut overlong {
+                _ if passed.is_some() => {}
                 Some(length) => *length += piece.len() as u64,
                 None if self.carry.len() + piece.len() > self.limit => {
                     overlong = Some((self.carry.len() + piece.len()) as u64);
@@ -134,9 +215,22 @@ impl LineReader {
                 break true;
             }
             wait(&self.carry)?;
+            if !asked && overlong.is_none() && self.carry.len() >= self.long {
+                asked = true;
+                passed = skim.begin(&self.carry).then_some(0);
+            }
+            if !measured && passed.is_none() && overlong.is_none() && self.carry.len() >= LONG {
+                measured = true;
+                make_room(&self.input, self.offset, self.limit, &mut self.carry)?;
+            }
             let spent = std::mem::take(&mut self.block);
             let Some(block) = self.input.next_block(spent, &mut || wait(&self.carry))? else {
                 self.at = 0;
+                if let Some(passed_over) = passed.take() {
+                    // The last line may not be whole yet, so all of it is of interest.
+                    let so_far = self.carry.len() as u64 + passed_over;
+                    take_back(&self.input, self.offset, so_far, self.limit, &mut self.carry)?;
+                }
                 break false;
             };
             (self.block, self.at) = (block, 0);
@@ -145,19 +239,35 @@ impl LineReader {
             return Ok(None);
         }
         self.carried = true;
-        let length = overlong.unwrap_or(self.carry.len() as u64);
+        let passed = passed.unwrap_or_default();
+        let length = overlong.unwrap_or(self.carry.len() as u64 + passed);
         let offset = self.offset;
         self.offset += length + u64::from(terminated);
         self.number += 1;
-        Ok(Some(Line { number: self.number, offset, bytes: &self.carry, terminated, overlong }))
+        Ok(Some(Line { number: self.number, offset, bytes: &self.carry, terminated, overlong, passed }))
     }
 
     fn hand_out(&mut self, place: std::ops::Range<usize>) -> Line<'_> {
         let offset = self.offset;
         self.offset += place.len() as u64 + 1;
         self.number += 1;
-        Line { number: self.number, offset, bytes: &self.block[place], terminated: true, overlong: None }
+        Line { number: self.number, offset, bytes: &self.block[place], terminated: true, overlong: None, passed: 0 }
     }
+}
+
+/// Makes room for all of the line that begins at `offset` and of which `line` is the beginning, as far as it may be kept.
+fn make_room(input: &Input, offset: u64, limit: usize, line: &mut Vec<u8>) -> Result<()> {
+    if let Some(end) = input.line_end(offset + line.len() as u64)? {
+        let length = usize::try_from(end.saturating_sub(offset)).unwrap_or(limit).min(limit);
+        line.reserve_exact(length.saturating_sub(line.len()));
+    }
+    Ok(())
+}
+
+/// Reads the line that begins at `offset` again as far as it was passed over, so that `line` holds its first `so_far` bytes.
+fn take_back(input: &Input, offset: u64, so_far: u64, limit: usize, line: &mut Vec<u8>) -> Result<()> {
+    make_room(input, offset, limit, line)?;
+    input.read_again(offset + line.len() as u64..offset + so_far, line)
 }
 
 /// Makes room by a quarter at a time: twice the room for a line of 150 MB would be much of the memory there is.
@@ -170,7 +280,7 @@ fn grow(line: &mut Vec<u8>, more: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::{BLOCK, Source};
+    use crate::input::Source;
     use proptest::prelude::*;
     use std::io::Read;
 

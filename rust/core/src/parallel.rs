@@ -1,10 +1,11 @@
 //! Independent pieces of work on all cores, results in the order of the pieces.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::num::NonZero;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -108,9 +109,134 @@ pub fn map_while<T: Sync, R: Send>(
     if stopped { None } else { results.into_iter().collect() }
 }
 
+/// Does `work` on the items `0..count`, and gives the results to `take` in their order, on the calling thread. No item
+/// is begun before that which stands `ahead` places before it was taken, so that few results wait for their turn.
+/// `work` gets what its thread keeps from item to item, and a flag that is set when nothing more is wanted. `go_on` is
+/// asked every now and then whether to.
+///
+/// # Errors
+/// The first, in the order of the items, that `work` fails with; what `go_on` fails with.
+pub fn in_order<M: Default, R: Send>(
+    threads: usize,
+    count: usize,
+    ahead: usize,
+    work: impl Fn(usize, &mut M, &AtomicBool) -> Result<R> + Sync,
+    take: &mut dyn FnMut(R),
+    go_on: &mut dyn FnMut() -> Result<()>,
+) -> Result<()> {
+    let (next, turn) = (AtomicUsize::new(0), Turn::default());
+    std::thread::scope(|scope| {
+        let (give, finished) = channel();
+        for _ in 0..threads.min(count) {
+            let (give, next, turn, work) = (give.clone(), &next, &turn, &work);
+            scope.spawn(move || {
+                let mut memory = M::default();
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    if at >= count || !turn.wait_for((at + 1).saturating_sub(ahead.max(1))) {
+                        return;
+                    }
+                    if give.send((at, work(at, &mut memory, &turn.stop))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(give);
+        // Whatever ends this, nobody may go on waiting.
+        let turn = EndsTurns(&turn);
+        let mut waiting = HashMap::new();
+        for at in 0..count {
+            let result = loop {
+                if let Some(result) = waiting.remove(&at) {
+                    break result;
+                }
+                match finished.recv_timeout(PATIENCE) {
+                    Ok((at, result)) => drop(waiting.insert(at, result)),
+                    // A thread that panicked: the scope says so.
+                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                    Err(RecvTimeoutError::Timeout) => go_on()?,
+                }
+            };
+            take(result?);
+            turn.0.is_now(at + 1);
+        }
+        Ok(())
+    })
+}
+
+/// How many results were taken.
+#[derive(Default)]
+struct Turn {
+    taken: Mutex<usize>,
+    changed: Condvar,
+    stop: AtomicBool,
+}
+
+impl Turn {
+    /// Waits until so many results were taken; whether to go on then.
+    fn wait_for(&self, taken: usize) -> bool {
+        let now = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_early = |now: &mut usize| *now < taken && !self.stop.load(Ordering::Relaxed);
+        drop(self.changed.wait_while(now, is_early));
+        !self.stop.load(Ordering::Relaxed)
+    }
+
+    fn is_now(&self, taken: usize) {
+        *self.taken.lock().unwrap_or_else(PoisonError::into_inner) = taken;
+        self.changed.notify_all();
+    }
+}
+
+struct EndsTurns<'t>(&'t Turn);
+
+impl Drop for EndsTurns<'_> {
+    fn drop(&mut self) {
+        self.0.stop.store(true, Ordering::Relaxed);
+        self.0.is_now(usize::MAX);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn results_are_taken_in_order_and_no_thread_runs_far_ahead() {
+        for (threads, ahead) in [(1, 1), (2, 1), (3, 4), (8, 2)] {
+            let (taken, furthest) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            let work = |at: usize, (): &mut (), _: &AtomicBool| {
+                furthest.fetch_max(at - taken.load(Ordering::SeqCst).min(at), Ordering::SeqCst);
+                Ok(at)
+            };
+            let mut results = Vec::new();
+            let mut take = |at| {
+                results.push(at);
+                taken.store(results.len(), Ordering::SeqCst);
+            };
+            in_order(threads, 200, ahead, work, &mut take, &mut || Ok(())).unwrap();
+            assert_eq!(results, (0..200).collect::<Vec<_>>());
+            assert!(furthest.into_inner() < ahead, "{threads} threads, {ahead} ahead");
+        }
+        in_order(4, 0, 1, |_, (): &mut (), _| Ok(()), &mut |()| {}, &mut || Ok(())).unwrap();
+    }
+
+    #[test]
+    fn the_first_failure_in_order_is_told_and_ends_the_work() {
+        let failure = |at: usize| Error::new(ErrorKind::Stopped, at.to_string());
+        let work = |at: usize, (): &mut (), _: &AtomicBool| if at < 7 { Ok(at) } else { Err(failure(at)) };
+        let mut taken = 0;
+        let failed = in_order(3, 1_000_000, 5, work, &mut |_| taken += 1, &mut || Ok(())).unwrap_err();
+        assert_eq!((failed.to_string(), taken), ("7".to_owned(), 7));
+        let wait = |_: usize, (): &mut (), stop: &AtomicBool| {
+            while !stop.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            Ok(())
+        };
+        let stopped = in_order(2, 9, 3, wait, &mut |()| {}, &mut || Err(failure(0))).unwrap_err();
+        assert_eq!(stopped.kind(), ErrorKind::Stopped);
+    }
 
     #[test]
     fn results_come_in_the_order_of_the_items() {

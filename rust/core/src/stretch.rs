@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex};
 
+use memchr::memmem::Finder;
 use rustc_hash::FxBuildHasher;
 
 use crate::agents::{Agent, Context, Evidence};
@@ -295,5 +296,10 @@ impl Records for StretchReader<'_> {
     fn wants_evidence(&self, upcoming: &Members<'_>) -> bool {
         let asked = Evidence { subagents: self.calls.any, copies: self.head.copies };
         self.head.agent.wants_evidence(asked, upcoming)
+    }
+
+    fn evidence_markers(&self) -> Option<&'static [Finder<'static>]> {
+        let asked = Evidence { subagents: self.calls.any, copies: self.head.copies };
+        self.head.agent.evidence_markers(asked)
     }
 }

@@ -3,21 +3,20 @@
 //! A large file is cut into stretches of whole lines that are read on all cores; here they are folded in order.
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use compact_str::CompactString;
 use rustc_hash::FxHashMap;
 
 use crate::agents::{AGENTS, Agent, Sieve};
 use crate::document;
-use crate::entry::{Class, Damage, LineEntries, Place, Reason};
+use crate::entry::{Class, Damage, LineEntries, Place, Reason, Skimming};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{EntryId, Envelope, Fact, PullRequest, Said, Signal, Thread};
 use crate::head::{Head, LARGE_HEAD, SMALL_HEAD};
 use crate::input::{FileStretch, Input, Source, stretches};
 use crate::lines::{LINE_LIMIT, LineReader, Memory};
+use crate::parallel;
 use crate::story::Story;
 use crate::stretch::{Stretch, StretchReader};
 
@@ -26,9 +25,11 @@ pub use crate::stretch::{MOST_DAMAGE_LISTED, Reading, TypeCount, UnknownType};
 /// How many bytes are looked through for the first brace before the input is taken for something else.
 const PROOF_WINDOW: u64 = 1 << 20;
 
-/// How often the watcher is told, in bytes, and when nothing else happens.
+/// How often the watcher is told, in bytes.
 const WATCH_EVERY: u64 = 4 << 20;
-const WATCH_AFTER: Duration = Duration::from_millis(20);
+
+/// Stretches for each thread that may be read before their turn.
+const STRETCHES_AHEAD: usize = 2;
 
 /// Told how far reading has come: bytes done, and bytes in all when known. Says whether to go on.
 pub type Watch<'w> = &'w mut (dyn FnMut(u64, Option<u64>) -> bool + Send);
@@ -246,14 +247,17 @@ fn read_lines(
     // Only the beginning of a file tells what it is.
     let (mut proven, mut done) = (lines.offset() > 0, 0);
     let no_object = || not_a_transcript("the first megabyte holds no JSON object");
-    while let Some(line) = lines.next_line(&mut |begun| {
-        let hopeless = !proven && begun.len() as u64 > PROOF_WINDOW && !begun.contains(&b'{');
-        if hopeless {
-            return Err(no_object());
-        }
-        if wait(done) { Ok(()) } else { Err(stopped()) }
-    })? {
-        done = line.offset + line.bytes.len() as u64;
+    while let Some(line) = lines.next_line_or_skim(
+        &mut |begun| {
+            let hopeless = !proven && begun.len() as u64 > PROOF_WINDOW && !begun.contains(&b'{');
+            if hopeless {
+                return Err(no_object());
+            }
+            if wait(done) { Ok(()) } else { Err(stopped()) }
+        },
+        &mut Skimming::new(&mut line_entries, reader),
+    )? {
+        done = line.end();
         if !proven {
             proven = line.bytes.contains(&b'{');
             if !proven && done > PROOF_WINDOW {
@@ -301,14 +305,11 @@ fn read_in_order(source: Source, reading: Reading<'_>, watch: Watch<'_>) -> Resu
     Ok(fold)
 }
 
-/// What a thread gives back: which stretch, what was in it, its lines and its bytes.
-type Read = (usize, Result<(Stretch, u64, u64)>);
-
 fn read_side_by_side(parts: &[FileStretch], head: Head, reading: Reading<'_>, watch: Watch<'_>) -> Result<Fold> {
     let mut fold = Fold::new(head.agent, reading.subagent_file);
     let size = parts.iter().map(FileStretch::length).sum();
-    let (next, done, stop) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));
-    let read_part = |at: usize, memory: &mut Memory| -> Result<(Stretch, u64, u64)> {
+    let done = AtomicU64::new(0);
+    let read_part = |at: usize, memory: &mut Memory, stop: &AtomicBool| {
         let input = Input::of_stretch(&parts[at]);
         let mut lines = LineReader::starting_at(input, parts[at].start(), std::mem::take(memory));
         let mut reader = StretchReader::new(head, reading.images, at == 0);
@@ -328,51 +329,14 @@ fn read_side_by_side(parts: &[FileStretch], head: Head, reading: Reading<'_>, wa
         *memory = lines.into_memory();
         Ok(read)
     };
-    std::thread::scope(|scope| {
-        let (give, results) = channel::<Read>();
-        for _ in 0..reading.threads.min(parts.len()) {
-            let (give, next, stop, read_part) = (give.clone(), &next, &stop, &read_part);
-            scope.spawn(move || {
-                let mut memory = Memory::default();
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    if at >= parts.len() || stop.load(Ordering::Relaxed) {
-                        return;
-                    }
-                    if give.send((at, read_part(at, &mut memory))).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(give);
-        let mut waiting = FxHashMap::default();
-        let mut folded = 0;
-        let outcome = loop {
-            match results.recv_timeout(WATCH_AFTER) {
-                Ok((at, read)) => drop(waiting.insert(at, read)),
-                Err(RecvTimeoutError::Disconnected) => break Ok(()),
-                Err(RecvTimeoutError::Timeout) => {
-                    if !watch(done.load(Ordering::Relaxed), Some(size)) {
-                        break Err(stopped());
-                    }
-                }
-            }
-            let mut failed = None;
-            while let Some(read) = waiting.remove(&folded) {
-                match read {
-                    Ok((stretch, lines, bytes)) => fold.append(stretch, lines, bytes),
-                    Err(error) => failed = Some(error),
-                }
-                folded += 1;
-            }
-            if let Some(error) = failed {
-                break Err(error);
-            }
-        };
-        stop.store(true, Ordering::Relaxed);
-        outcome
-    })?;
+    parallel::in_order(
+        reading.threads,
+        parts.len(),
+        reading.threads * STRETCHES_AHEAD,
+        read_part,
+        &mut |(stretch, lines, bytes)| fold.append(stretch, lines, bytes),
+        &mut || if watch(done.load(Ordering::Relaxed), Some(size)) { Ok(()) } else { Err(stopped()) },
+    )?;
     Ok(fold)
 }
 

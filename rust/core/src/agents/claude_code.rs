@@ -47,9 +47,16 @@ const SUBAGENT_TOOLS: [&str; 2] = ["Task", "Agent"];
 /// Members of a tool's input that say what the call is about, the most telling first.
 const TARGETS: [&str; 4] = ["file_path", "path", "url", "filename"];
 
+/// Every progress entry that names a subagent holds this.
+static NAMES_SUBAGENT: LazyLock<[Finder<'_>; 1]> = LazyLock::new(|| [Finder::new("agent_progress")]);
+
 impl Classify for ClaudeCode {
     fn classify(&self, kind: &str, entry: &Fields<'_>, complete: bool) -> Class {
         entry_types::classify(kind, entry, complete)
+    }
+
+    fn is_told_early(&self, kind: &str) -> bool {
+        entry_types::is_told_early(kind)
     }
 
     fn opens(&self, kind: &str) -> Option<&'static str> {
@@ -103,8 +110,6 @@ impl Agent for ClaudeCode {
     }
 
     fn wants_evidence(&self, of_use: Evidence, upcoming: &Members<'_>) -> bool {
-        // Every progress entry that names a subagent holds this.
-        static NAMES_SUBAGENT: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"agent_progress"));
         if !of_use.subagents {
             return false;
         }
@@ -114,8 +119,12 @@ impl Agent for ClaudeCode {
         let first = data.and_then(|data| Members::open(upcoming.bytes(), data.value.start)?.member().ok()?);
         match first.and_then(|(key, kind)| kind.raw_string().filter(|_| key == b"type")) {
             Some(kind) if !has_escapes(kind) => kind == b"agent_progress",
-            _ => NAMES_SUBAGENT.find(upcoming.bytes()).is_some(),
+            _ => NAMES_SUBAGENT.iter().any(|marker| marker.find(upcoming.bytes()).is_some()),
         }
+    }
+
+    fn evidence_markers(&self, of_use: Evidence) -> Option<&'static [Finder<'static>]> {
+        Some(if of_use.subagents { &NAMES_SUBAGENT[..] } else { &[] })
     }
 
     fn home(&self) -> &'static Home {

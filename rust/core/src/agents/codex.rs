@@ -70,6 +70,11 @@ impl Classify for Codex {
         }
     }
 
+    fn is_told_early(&self, _kind: &str) -> bool {
+        // What a payload is, is told by the type that stands in it; where none was seen yet it is nothing known.
+        true
+    }
+
     fn classify_untyped(&self, entry: &Fields<'_>) -> (Cow<'static, str>, Class) {
         let row = record_types::judge_untyped(entry);
         (row.name, row.class)
@@ -107,16 +112,16 @@ impl Agent for Codex {
     }
 
     fn wants_evidence(&self, of_use: Evidence, upcoming: &Members<'_>) -> bool {
-        /// An image in an output, as a data URI or as MCP writes it.
-        static IMAGES: LazyLock<[Finder<'_>; 2]> =
-            LazyLock::new(|| [Finder::new(b";base64,"), Finder::new(b"\"image\"")]);
-        /// What an output says about the subagent that was started.
-        static AGENTS: LazyLock<[Finder<'_>; 2]> =
-            LazyLock::new(|| [Finder::new(b"agent_id"), Finder::new(b"task_name")]);
         let rest = upcoming.bytes();
-        of_use.copies
-            || IMAGES.iter().any(|marker| marker.find(rest).is_some())
-            || (of_use.subagents && AGENTS.iter().any(|marker| marker.find(rest).is_some()))
+        self.evidence_markers(of_use).is_none_or(|markers| markers.iter().any(|marker| marker.find(rest).is_some()))
+    }
+
+    fn evidence_markers(&self, of_use: Evidence) -> Option<&'static [Finder<'static>]> {
+        /// An image in an output, as a data URI or as MCP writes it; what it says about the subagent that was started.
+        static MARKERS: LazyLock<[Finder<'_>; 4]> =
+            LazyLock::new(|| [";base64,", "\"image\"", "agent_id", "task_name"].map(Finder::new));
+        // Of records that may be copies all are read.
+        (!of_use.copies).then(|| if of_use.subagents { &MARKERS[..] } else { &MARKERS[..2] })
     }
 
     fn read(&self, entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) {
@@ -150,9 +155,7 @@ impl Agent for Codex {
             _ if key_is(key, "session") => {
                 (!std::mem::replace(&mut session, true)).then_some(DocumentPart::Record(value))
             }
-            _ if key_is(key, "items") => {
-                (!std::mem::replace(&mut items, true)).then_some(DocumentPart::Records(value))
-            }
+            _ if key_is(key, "items") => (!std::mem::replace(&mut items, true)).then_some(DocumentPart::Records(value)),
             _ => None,
         };
         document.open_members().filter_map(part).collect()

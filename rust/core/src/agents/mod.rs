@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use memchr::memmem::Finder;
+
 use crate::entry::{Classify, Entry};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Envelope, InlineImage, MetImage, Said, Signal, Thread};
@@ -38,6 +40,10 @@ pub trait Agent: Classify + Sync {
 
     /// Whether an entry of class evidence, of which `upcoming` is not yet read, tells anything that is of use.
     fn wants_evidence(&self, of_use: Evidence, upcoming: &Members<'_>) -> bool;
+
+    /// What an entry of class evidence holds when [`Agent::wants_evidence`]; `None` when that cannot be told in this
+    /// way.
+    fn evidence_markers(&self, of_use: Evidence) -> Option<&'static [Finder<'static>]>;
 
     /// Gives what the entry says to `say`, in order.
     fn read(&self, entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal));

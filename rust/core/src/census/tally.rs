@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use memchr::memmem::Finder;
 use rustc_hash::FxHashMap;
 
 use super::{MOST_TYPES, MOST_VERSIONS, OTHER, stopped};
 use crate::agents::Agent;
 use crate::document;
-use crate::entry::{Class, Classify, Damage, Entry, Fields, LineEntries, Place, Reason, Records};
+use crate::entry::{Class, Classify, Damage, Entry, Fields, LineEntries, Place, Reason, Records, Skimming};
 use crate::error::{Error, ErrorKind, Result};
 use crate::glue::Recognize;
 use crate::head::{Head, LARGE_HEAD, SMALL_HEAD};
@@ -91,6 +92,10 @@ impl Recognize for Detailed {
 }
 
 impl Classify for Detailed {
+    fn is_told_early(&self, kind: &str) -> bool {
+        self.0.is_told_early(kind)
+    }
+
     fn classify(&self, kind: &str, entry: &Fields<'_>, complete: bool) -> Class {
         self.0.classify(kind, entry, complete)
     }
@@ -163,6 +168,10 @@ impl Records for Counting {
 
     fn wants_evidence(&self, _upcoming: &Members<'_>) -> bool {
         false
+    }
+
+    fn evidence_markers(&self) -> Option<&'static [Finder<'static>]> {
+        Some(&[])
     }
 }
 
@@ -262,14 +271,17 @@ fn count_lines(
         noted = now;
     };
     let mut next_note = start + NOTE_EVERY;
-    while let Some(line) = lines.next_line(&mut |begun| {
-        if stop.load(Ordering::Relaxed) {
-            return Err(stopped());
-        }
-        let hopeless = !proven && begun.len() as u64 > PROOF_WINDOW && !begun.contains(&b'{');
-        if hopeless { Err(not_one()) } else { Ok(()) }
-    })? {
-        let end = line.offset + line.bytes.len() as u64;
+    while let Some(line) = lines.next_line_or_skim(
+        &mut |begun| {
+            if stop.load(Ordering::Relaxed) {
+                return Err(stopped());
+            }
+            let hopeless = !proven && begun.len() as u64 > PROOF_WINDOW && !begun.contains(&b'{');
+            if hopeless { Err(not_one()) } else { Ok(()) }
+        },
+        &mut Skimming::new(&mut line_entries, counting),
+    )? {
+        let end = line.end();
         proven = proven || line.bytes.contains(&b'{');
         if !proven && end > PROOF_WINDOW {
             return Err(not_one());

@@ -87,6 +87,11 @@ pub(super) fn find(kind: &str) -> Option<TypeClass> {
     exact.or_else(|| PREFIXES.iter().find(|(prefix, _, _)| kind.starts_with(prefix))).map(|&(_, class, _)| class)
 }
 
+/// Whether the type alone tells what an entry is, or drops it.
+pub(super) fn is_told_early(kind: &str) -> bool {
+    !matches!(find(kind), Some(ReadIf { .. }))
+}
+
 /// What an entry of type `kind` is, given the fields seen so far.
 pub(super) fn classify(kind: &str, entry: &Fields<'_>, complete: bool) -> Class {
     match find(kind) {

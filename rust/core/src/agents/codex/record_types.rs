@@ -7,13 +7,14 @@ use std::borrow::Cow;
 use crate::entry::{Class, Fields};
 use crate::json::Value;
 
-use Class::{Evidence as Noise, Signal};
+use Class::{Evidence as Noise, Mark, Signal};
 
 /// Top-level types.
 const TOP_LEVEL: &[(&str, Class)] = &[
     ("turn_context", Noise),
     ("session_meta", Signal),
-    ("compacted", Signal),
+    // It holds the whole history once more, up to 50 MB, of which nothing is read.
+    ("compacted", Mark),
     ("world_state", Noise),
     ("token_usage_record", Noise),
     ("inter_agent_communication", Noise),
@@ -163,7 +164,9 @@ pub(super) fn judge(kind: &str, entry: &Fields<'_>, complete: bool) -> Result<Ro
         };
     }
     if let Some(row) = row(TOP_LEVEL, "", kind) {
-        return Ok(row);
+        // What stands before the payload is read.
+        let awaits = row.class == Mark && !complete && entry.get("payload").is_none();
+        return if awaits { Err("payload") } else { Ok(row) };
     }
     let class = match flat(kind) {
         None => Class::Unknown,
