@@ -98,7 +98,9 @@ def test_turns_are_taken_back_over_those_taken_back_before(read: Callable[[bytes
 
 def test_many_turns_are_taken_back_one_by_one() -> None:
     count = 40_000
-    records = [E("user_message", message="again")] * count + [E("thread_rolled_back", num_turns=1)] * (count - 1)
+    records = [E("user_message", message="again")] * count + [E("thread_rolled_back", num_turns=1)] * (
+        count - 1
+    )
     events, _ = read_with_product(rollout(*records))
     assert [bool(event.get("rolled_back")) for event in events] == [False] + [True] * (count - 1)
 
@@ -140,7 +142,11 @@ def test_a_fork_is_known_behind_long_instructions(read: Callable[[bytes], Readin
 @pytest.mark.parametrize("read", READERS)
 def test_inherited_words_without_a_time_are_counted(read: Callable[[bytes], Reading]) -> None:
     words = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}
-    bare = [{"id": "boat", "instructions": None}, {**words, "metadata": {"inherited_user_message": True}}, words]
+    bare = [
+        {"id": "boat", "instructions": None},
+        {**words, "metadata": {"inherited_user_message": True}},
+        words,
+    ]
     events, manifest = read("".join(json.dumps(record) + "\n" for record in bare).encode())
     assert [event["says"] for event in events] == ["hi"]
     assert manifest["inherited_records"] == 1
@@ -184,7 +190,9 @@ def test_an_image_of_one_turn_is_not_the_next_one_s(end: str, read: Callable[[by
 
 def test_a_document_with_a_character_too_many_is_read() -> None:
     item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}
-    data = json.dumps({"session": {"id": "boat", "timestamp": TIME}, "items": [item, 7, [1], item]}, indent=1).encode()
+    data = json.dumps(
+        {"session": {"id": "boat", "timestamp": TIME}, "items": [item, 7, [1], item]}, indent=1
+    ).encode()
     whole = read_with_product(data)
     assert [event["says"] for event in whole[0]] == ["hi", "hi"]
     for at in range(len(data)):
