@@ -1,4 +1,4 @@
-"""Hard places of Codex rollouts: records out of order, and more of them than any session has, for both readers."""
+"""Hard places of Codex rollouts: records out of order, and more of them than any session has."""
 
 from __future__ import annotations
 
@@ -169,10 +169,14 @@ def item(role: str, text: str, **body: Any) -> Json:
 @pytest.mark.parametrize("read", READERS)
 def test_what_was_said_before_events_were_written_is_kept(read: Callable[[bytes], Reading]) -> None:
     injected = item("user", "<environment_context>x</environment_context>")
-    old = [injected, item("user", "a"), item("assistant", "b"), item("user", "c"), item("assistant", "d")]
+    talk = [("user", "a"), ("assistant", "b"), ("user", "c"), ("assistant", "d")]
+    old = [injected, *(item(*said) for said in talk)]
     new = [
-        item("user", "e"), E("user_message", message="e"), E("agent_message", message="f"), item("assistant", "f")
-    ]  # fmt: skip
+        item("user", "e"),
+        E("user_message", message="e"),
+        E("agent_message", message="f"),
+        item("assistant", "f"),
+    ]
     events, _ = read(rollout(*old, injected, *new))
     assert "".join(event["says"] for event in events) == "abcdef"
 
