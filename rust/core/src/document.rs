@@ -30,8 +30,12 @@ pub fn read(document: &[u8], agent: &dyn Agent, records: &mut dyn Records) -> u6
             }
         }
     }
-    // A brace too many may end it before its last record.
-    let end = value_end(document, start).ok().filter(|&end| end >= whole_until);
+    // A brace too many may end it before its last record, and a bracket too many a list before its last element.
+    let is_whole = |end: &usize| {
+        let json = document.get(start..*end).map(serde_json::from_slice::<serde::de::IgnoredAny>);
+        *end >= whole_until && json.is_some_and(|json| json.is_ok())
+    };
+    let end = value_end(document, start).ok().filter(is_whole);
     if let Some(end) = end {
         let rest = skip_blank(document, end);
         if rest < document.len() {

@@ -135,10 +135,11 @@ impl Agent for Codex {
     }
 
     fn claims(&self, record: Value<'_>) -> bool {
-        if let Some(kind) = record.get("type").and_then(Value::text) {
-            return self.may_be_record(&kind.text);
-        }
         let has = |name: &str| record.get(name).is_some();
+        if let Some(kind) = record.get("type").and_then(Value::text) {
+            // Other agents have messages too, whose role stands deeper.
+            return self.may_be_record(&kind.text) && (kind.text != "message" || has("role"));
+        }
         has("record_type") || (has("id") && has("timestamp") && has("instructions"))
     }
 
