@@ -30,7 +30,8 @@ def agent_of(entry: Json) -> str | None:
         is_bare = "record_type" in entry or {"id", "timestamp", "instructions"} <= entry.keys()
         return "codex" if is_bare else None
     if is_known_type(string_of(entry, "type")):
-        return "codex"
+        # Other agents have messages too, whose role stands deeper.
+        return "codex" if entry["type"] != "message" or "role" in entry else None
     return "claude-code" if is_known(entry) else None
 
 
