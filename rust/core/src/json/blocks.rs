@@ -26,50 +26,76 @@ use super::scan::{Broken, MemberPlace, plain_object_start, scalar_end, skip_blan
 
 const BLOCK: usize = 64;
 
-/// Whether this processor has what the functions here need. It is asked for every member, so the answer is kept.
+/// The environment variable that turns these searches off when it is `off`: then `scan.rs` does all of them.
+const VARIABLE: &str = "RETELL_SIMD";
+
+/// What [`available`] answers; [`UNKNOWN`] until it is asked.
+static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+const OFF: u8 = 0;
+const ON: u8 = 1;
+const UNKNOWN: u8 = 2;
+
+/// Whether the functions here are to be used: this processor has what they need, and nobody has turned them off. It is
+/// asked for every member, so the answer is kept.
 #[inline]
 pub(super) fn available() -> bool {
-    static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
     match ANSWER.load(Ordering::Relaxed) {
-        UNKNOWN => {
-            let available = is_x86_feature_detected!("avx2")
-                && is_x86_feature_detected!("bmi1")
-                && is_x86_feature_detected!("popcnt")
-                && is_x86_feature_detected!("pclmulqdq");
-            ANSWER.store(u8::from(available), Ordering::Relaxed);
-            available
-        }
-        answer => answer != 0,
+        UNKNOWN => ask(),
+        answer => answer == ON,
     }
 }
 
-const UNKNOWN: u8 = 2;
+#[cold]
+fn ask() -> bool {
+    let wanted = supported() && std::env::var_os(VARIABLE).is_none_or(|value| value != "off");
+    // Where another thread has turned them off meanwhile, that counts.
+    let known = ANSWER.compare_exchange(UNKNOWN, u8::from(wanted), Ordering::Relaxed, Ordering::Relaxed);
+    known.map_or_else(|answer| answer == ON, |_| wanted)
+}
+
+/// Turns the searches off in all threads, or leaves it to processor and environment again. A thread that has asked
+/// [`available`] just before goes on with what it was told, and that holds: what a processor has does not go away.
+pub(super) fn turn_off(off: bool) {
+    ANSWER.store(if off { OFF } else { UNKNOWN }, Ordering::Relaxed);
+}
+
+fn supported() -> bool {
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("popcnt")
+        && is_x86_feature_detected!("pclmulqdq")
+}
 
 /// [`super::scan::string_end`] for a processor on which [`available`] is true.
 pub(super) fn string_end(bytes: &[u8], open: usize) -> Result<usize, Broken> {
-    debug_assert!(available());
-    // SAFETY: the caller has asked `available`, so the processor has every feature of the function.
+    debug_assert!(supported());
+    // SAFETY: the caller has asked `available`, which is true only where `supported` is: the processor has every
+    // feature of the function.
     unsafe { string_end_avx2(bytes, open) }
 }
 
 /// [`super::scan::container_end`] for a processor on which [`available`] is true.
 pub(super) fn container_end(bytes: &[u8], open: usize, opening: u8, closing: u8) -> Result<usize, Broken> {
-    debug_assert!(available());
-    // SAFETY: the caller has asked `available`, so the processor has every feature of the function.
+    debug_assert!(supported());
+    // SAFETY: the caller has asked `available`, which is true only where `supported` is: the processor has every
+    // feature of the function.
     unsafe { container_end_avx2(bytes, open, opening, closing) }
 }
 
 /// [`super::scan::member`] for a processor on which [`available`] is true.
 pub(super) fn member(bytes: &[u8], key: usize) -> Result<MemberPlace, Broken> {
-    debug_assert!(available());
-    // SAFETY: the caller has asked `available`, so the processor has every feature of the function.
+    debug_assert!(supported());
+    // SAFETY: the caller has asked `available`, which is true only where `supported` is: the processor has every
+    // feature of the function.
     unsafe { member_avx2(bytes, key) }
 }
 
 /// [`super::scan::object_start`] for a processor on which [`available`] is true.
 pub(super) fn object_start(bytes: &[u8], from: usize, letters: [u8; 2]) -> Option<usize> {
-    debug_assert!(available());
-    // SAFETY: the caller has asked `available`, so the processor has every feature of the function.
+    debug_assert!(supported());
+    // SAFETY: the caller has asked `available`, which is true only where `supported` is: the processor has every
+    // feature of the function.
     unsafe { object_start_avx2(bytes, from, letters) }
 }
 

@@ -17,6 +17,17 @@ pub use string::{Text, decode};
 
 use string::decode_key;
 
+/// Searches without vector instructions in the whole process, as `RETELL_SIMD=off` does, or again as processor and
+/// environment say. The results are the same: this is for those who see to it that they are.
+#[doc(hidden)]
+pub fn search_plainly(plainly: bool) {
+    #[cfg(target_arch = "x86_64")]
+    blocks::turn_off(plainly);
+    // Other processors have no other way.
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = plainly;
+}
+
 /// A JSON value that has been found but not read: its raw bytes, from its first to its last.
 #[derive(Debug, Clone, Copy)]
 pub struct Value<'a>(&'a [u8]);

@@ -10,7 +10,8 @@
 //! outside strings is inside from there on, and brackets in the text could seem to close everything. No JSON has a
 //! letter behind a string, and these two are the first letters of what records begin with.
 //!
-//! This is the plain way, with memchr; `blocks.rs` does the same faster where the processor can.
+//! This is the plain way, with memchr; `blocks.rs` does the same faster where the processor can and `RETELL_SIMD` is
+//! not `off`.
 //! Only brackets of the container's own kind are counted (three bytes are what memchr searches for at once);
 //! in JSON that is whole the result is the same. Iterative, so no nesting can overflow the stack; every byte
 //! is looked at a bounded number of times, so no input is slow.
@@ -304,7 +305,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(2000)))]
 
         #[test]
         fn containers_end_where_the_naive_twin_says(mut bytes in json_like(), object: bool) {
