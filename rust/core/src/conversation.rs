@@ -1,6 +1,7 @@
 //! A finished conversation: every event in its place, everything linked, and the manifest that describes it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -37,7 +38,7 @@ pub struct Conversation {
     pub manifest: Manifest,
     /// The images that belong to events, by file name.
     pub assets: Vec<(String, ImageId)>,
-    pub(crate) images: Mutex<ImageStore>,
+    images: Mutex<ImageStore>,
 }
 
 /// All that has been read, to be put together.
@@ -64,6 +65,14 @@ impl Conversation {
             || !manifest.images_not_extracted.is_empty()
             || !manifest.unreadable_files.is_empty()
             || (!unknown_allowed && !manifest.unknown_entries.is_empty())
+    }
+
+    /// Copies the bytes of `image`, one of the [`assets`](Self::assets), to `out`.
+    ///
+    /// # Errors
+    /// When the temporary file that holds it cannot be read, or `out` not be written.
+    pub fn copy_image(&self, image: ImageId, out: &mut dyn Write) -> io::Result<()> {
+        self.images.lock().unwrap_or_else(PoisonError::into_inner).copy_to(image, out)
     }
 
     pub(crate) fn assemble(parts: Parts<'_>) -> Self {

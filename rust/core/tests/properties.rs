@@ -6,6 +6,9 @@
 #[path = "../../fuzz/bodies/mod.rs"]
 mod bodies;
 
+use std::fs;
+use std::path::Path;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -104,11 +107,11 @@ fn suffer(line: &mut Vec<u8>, mishap: &Mishap) {
     }
 }
 
-/// A record that something may have happened to.
-fn any_line() -> impl Strategy<Value = Vec<u8>> {
+/// A record, one of those that `kinds` gives, that something may have happened to.
+fn any_line_of(kinds: fn(&str) -> Vec<String>) -> impl Strategy<Value = Vec<u8>> {
     let mishaps = prop_oneof![2 => Just(Vec::new()), 3 => vec(any_mishap(), 1..4)];
-    (any_words(), any::<Index>(), mishaps).prop_map(|(words, kind, mishaps)| {
-        let mut line = kind.get(&bodies::records::all(&words)).clone().into_bytes();
+    (any_words(), any::<Index>(), mishaps).prop_map(move |(words, kind, mishaps)| {
+        let mut line = kind.get(&kinds(&words)).clone().into_bytes();
         for mishap in &mishaps {
             suffer(&mut line, mishap);
         }
@@ -116,12 +119,42 @@ fn any_line() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
+fn any_line() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![any_line_of(bodies::records::all), any_line_of(bodies::rollouts::all)]
+}
+
 /// Records, most of them one to a line.
-fn any_session() -> impl Strategy<Value = Vec<u8>> {
+fn any_lines_of(kinds: fn(&str) -> Vec<String>) -> impl Strategy<Value = Vec<u8>> {
     let line_end =
         prop_oneof![8 => Just(&b"\n"[..]), 1 => Just(&b""[..]), 1 => Just(&b"\r\n"[..]), 1 => Just(&b"\0\n"[..])];
-    vec((any_line(), line_end), 0..8)
+    vec((any_line_of(kinds), line_end), 0..8)
         .prop_map(|lines| lines.iter().flat_map(|(line, end)| [line, *end]).collect::<Vec<_>>().concat())
+}
+
+fn any_session() -> impl Strategy<Value = Vec<u8>> {
+    any_lines_of(bodies::records::all)
+}
+
+/// Records of Codex, most of them behind the one that says whose they are.
+fn any_rollout() -> impl Strategy<Value = Vec<u8>> {
+    let first = prop_oneof![3 => Just(bodies::rollouts::meta() + "\n"), 1 => Just(String::new())];
+    (first, any_lines_of(bodies::rollouts::all)).prop_map(|(first, lines)| [first.as_bytes(), &lines].concat())
+}
+
+/// Records in one document, which something may have happened to.
+fn any_document() -> impl Strategy<Value = Vec<u8>> {
+    let records = vec((any_words(), any::<Index>()), 0..6);
+    let mishaps = prop_oneof![2 => Just(Vec::new()), 1 => vec(any_mishap(), 1..3)];
+    (records, mishaps).prop_map(|(records, mishaps)| {
+        let record = |(words, kind): &(String, Index)| kind.get(&bodies::rollouts::all(words)).clone();
+        let items: Vec<_> = records.iter().map(record).collect();
+        let mut document =
+            format!(r#"{{"session":{{"id":"t-1","instructions":null}},"items":[{}]}}"#, items.join(",\n")).into_bytes();
+        for mishap in &mishaps {
+            suffer(&mut document, mishap);
+        }
+        document
+    })
 }
 
 proptest! {
@@ -139,7 +172,10 @@ proptest! {
     }
 
     #[test]
-    fn parsing_points_into_the_input_however_it_is_read(bytes in any_bytes(), session in any_session()) {
+    fn parsing_depends_on_nothing_but_the_bytes(
+        bytes in prop_oneof![1 => any_bytes(), 2 => any_document()],
+        session in prop_oneof![any_session(), any_rollout()],
+    ) {
         bodies::parse(&bytes);
         bodies::parse(&session);
     }
@@ -154,6 +190,24 @@ proptest! {
     fn a_record_glued_to_a_cut_one_comes_out_once(cut in any::<[u8; 2]>(), kinds: u8, words in any_words()) {
         bodies::glued(&[&cut[..], &[kinds], words.as_bytes()].concat());
     }
+}
+
+#[test]
+fn the_bundled_sessions_come_out_the_same_in_all_ways() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data");
+    let mut sessions = 0;
+    for agent in ["claude-code", "codex"] {
+        let Ok(entries) = fs::read_dir(data.join(agent)) else { panic!("no corpus") };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            let name = path.to_string_lossy();
+            if name.ends_with(".jsonl") || name.ends_with("document.json") {
+                let Ok(bytes) = fs::read(&path) else { panic!("{name} cannot be read") };
+                bodies::parse(&bytes);
+                sessions += 1;
+            }
+        }
+    }
+    assert!(sessions > 20, "{sessions}");
 }
 
 #[test]

@@ -3,18 +3,24 @@
 //! Each one is the body of a fuzz target, and runs as a property test in `rust/core/tests/properties.rs`.
 
 pub mod records;
+pub mod rollouts;
 
 mod glued;
 mod lines;
 mod neighbours;
 mod parse;
 mod scan;
+mod searches;
+mod ways;
+mod written;
 
 pub use glued::{glued, glued_at};
 pub use lines::lines;
 pub use neighbours::neighbours;
 pub use parse::parse;
 pub use scan::scan;
+
+use searches::Searches;
 
 use std::io::{self, Read};
 

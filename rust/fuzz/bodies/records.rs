@@ -1,5 +1,8 @@
 //! Whole records of every kind, to be cut, glued and mutated.
 
+/// A picture of one pixel.
+pub const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGPYmKoEAAMDATn8OudIAAAAAElFTkSuQmCC";
+
 /// A user entry that says `words`, in the key order that begins with the parent's id.
 #[must_use]
 pub fn human(words: &str, uuid: &str) -> String {
@@ -79,6 +82,10 @@ pub fn all(words: &str) -> Vec<String> {
         format!(r#"{{"type":"never-heard-of","about":{words},"more":[{{"type":"user"}}]}}"#),
         format!(
             r#"{{"parentUuid":null,"isSidechain":true,"agentId":"a1","type":"user","message":{{"role":"user","content":{words}}},"uuid":"s-1"}}"#
+        ),
+        format!(
+            r#"{{{envelope},"type":"user","message":{{"role":"user","content":[{{"tool_use_id":"call-2","type":"tool_result","content":[{{"type":"text","text":{words}}},{{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{PIXEL}"}}}}]}}]}},{}}}"#,
+            ends(13)
         ),
     ]
 }

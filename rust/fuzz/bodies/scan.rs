@@ -1,10 +1,17 @@
-//! The on-demand reader against `serde_json`: the same ends, the same strings, the same members.
+//! The on-demand reader against `serde_json`, and its two ways to search against each other: the same ends, the same
+//! strings, the same members.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
-use retell_core::json::{Value, decode, enclosing_object_start, skip_blank, value_end};
+use retell_core::json::{Broken, Value, decode, enclosing_object_start, object_start, skip_blank, value_end};
 use serde::de::IgnoredAny;
 use serde_json::Deserializer;
+
+use super::Searches;
+
+/// Places from which is looked on, both ways.
+const MOST_PLACES: usize = 200;
 
 /// Where JSON is valid the reader agrees with `serde_json`; where it is not, it still stays inside the bytes.
 pub fn scan(bytes: &[u8]) {
@@ -19,6 +26,26 @@ pub fn scan(bytes: &[u8]) {
     if let Some(start) = enclosing_object_start(bytes) {
         assert!(bytes[start] == b'{' && bytes.ends_with(b"}"));
     }
+    let searches = Searches::hold();
+    let [with_vectors, plainly] = [false, true].map(|plainly| searches.choose(plainly, || places(bytes)));
+    assert_eq!(with_vectors, plainly, "{}", bytes.escape_ascii());
+}
+
+/// The end of the value, the start of an object, keys and values of the members.
+type Found = (Result<usize, Broken>, Option<usize>, Vec<Range<usize>>);
+
+/// Whatever is found from the first places on, whole or not: ends of values, members, and starts of objects.
+fn places(bytes: &[u8]) -> Vec<Found> {
+    let place = |part: &[u8]| {
+        let start = part.as_ptr() as usize - bytes.as_ptr() as usize;
+        start..start + part.len()
+    };
+    let found = |at: usize| {
+        let members = Value::new(&bytes[at..]).members();
+        let members = members.flat_map(|(key, value)| [place(key), place(value.raw())]).collect();
+        (value_end(bytes, at), object_start(bytes, at, [b'p', b't']), members)
+    };
+    (0..bytes.len().min(MOST_PLACES)).map(found).collect()
 }
 
 fn ends(bytes: &[u8], start: usize) {

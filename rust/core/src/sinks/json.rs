@@ -12,7 +12,6 @@ use std::collections::HashSet;
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -146,9 +145,9 @@ fn fill(conversation: &Conversation, folder: &Path) -> Result<(), (io::Error, St
     }
     let assets = folder.join(ASSETS);
     private::folder(&assets).map_err(named(ASSETS))?;
-    let mut images = conversation.images.lock().unwrap_or_else(PoisonError::into_inner);
     for (name, image) in &conversation.assets {
-        create(&assets.join(name), |out| images.copy_to(*image, out)).map_err(named(&format!("{ASSETS}/{name}")))?;
+        create(&assets.join(name), |out| conversation.copy_image(*image, out))
+            .map_err(named(&format!("{ASSETS}/{name}")))?;
     }
     Ok(())
 }
