@@ -512,7 +512,7 @@ def read_one_line(file: File, raw: bytes, place: tuple[int, int], types: Types, 
 
 
 def make_record(raw: bytes, types: Types, noise_type: str | Json | None = None) -> Record:
-    """A record with its entry decoded; the entry of broken noise stays empty, that of a mark is what was read."""
+    """A record with its entry decoded: of broken noise nothing, of a mark what is read of it."""
     if isinstance(noise_type, dict):
         return Record(0, 0, len(raw), types.name_of(noise_type), types.kind_of(noise_type), noise_type)
     if noise_type is not None:

@@ -631,6 +631,19 @@ mod tests {
     }
 
     #[test]
+    fn a_small_file_takes_a_small_block() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for length in [0, 1, 3, 24_000] {
+            std::fs::write(file.path(), "x".repeat(length)).unwrap();
+            let mut input = Input::open(Source::Path(file.path().to_owned())).unwrap();
+            let block = input.next_block(Vec::new(), &mut || Ok(())).unwrap();
+            assert_eq!(block.as_ref().map(Vec::len), Some(length).filter(|&length| length > 0));
+            assert!(length == 0 || block.unwrap_or_default().capacity() <= length.max(8));
+            assert!(input.next_block(Vec::new(), &mut || Ok(())).unwrap().is_none());
+        }
+    }
+
+    #[test]
     fn only_transcripts_have_two_forms() {
         for (path, other) in [
             ("a/x.jsonl", Some("a/x.jsonl.zst")),

@@ -337,6 +337,22 @@ mod tests {
     }
 
     #[test]
+    fn a_long_line_of_a_file_takes_its_memory_once() {
+        let file = tempfile::NamedTempFile::new().expect("there is room");
+        let length = LONG * 2 + 5;
+        for end in ["\n{}\n", ""] {
+            std::fs::write(file.path(), "a\n".to_owned() + &"x".repeat(length) + end).expect("it can be written");
+            let input = Input::open(Source::Path(file.path().to_owned())).expect("it is there");
+            let mut reader = LineReader::new(input);
+            assert_eq!(reader.next_line(&mut |_| Ok(())).expect("a file").map(|line| line.bytes.len()), Some(1));
+            let long =
+                reader.next_line(&mut |_| Ok(())).expect("a file").map(|line| (line.bytes.len(), line.terminated));
+            assert_eq!(long, Some((length, !end.is_empty())));
+            assert!(reader.carry.capacity() <= length + BLOCK, "{} for {length}", reader.carry.capacity());
+        }
+    }
+
+    #[test]
     fn a_line_longer_than_a_block_is_whole() {
         let mut bytes = vec![b'x'; BLOCK * 3 + 7];
         bytes.extend_from_slice(b"\ny");
