@@ -9,7 +9,7 @@ import sys
 import pytest
 
 
-@pytest.mark.skipif("CFLAGS" in os.environ, reason="the module may have been built with these and not with ours")
+@pytest.mark.skipif("CFLAGS" in os.environ, reason="the module may have been built with these")
 def test_the_allocator_takes_memory_as_it_is_used() -> None:
     """What .cargo/config.toml sets has reached the allocator: large pages would cost 30 MiB more."""
     done = subprocess.run(
