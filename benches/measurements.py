@@ -190,6 +190,12 @@ def throughput(name: str, size: int, seconds: Sequence[float], group: Group, ext
     return series(f"{name} / throughput", "MB/s", "bigger", [size / 1e6 / s for s in seconds], group, extra)
 
 
+def _system() -> str:
+    """The operating system without the name of its build, which tells nobody else anything."""
+    release = platform.release().partition("-")[0]
+    return f"{platform.system()} {release} {platform.machine()}"
+
+
 def _first_line(*command: str) -> str:
     try:
         done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=Path(__file__).parent)
@@ -225,7 +231,7 @@ def this_machine() -> Machine:
     return Machine(
         cpu=_cpu(),
         cores=os.cpu_count() or 1,
-        os=platform.platform(terse=True),
+        os=_system(),
         python=platform.python_version(),
         rustc=_first_line("rustc", "--version") or "not installed",
         retell_fast=_version("retell-fast"),
