@@ -12,7 +12,14 @@ from tests.image_folders import Place
 # A drawn session is large for Hypothesis, and the twin is slow on purpose.
 SLOW_ON_PURPOSE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
-settings.register_profile("ci", max_examples=200, deadline=None, suppress_health_check=SLOW_ON_PURPOSE)
+# The same examples on every run of CI: a change is judged by what it changes. Everywhere else new ones.
+settings.register_profile(
+    "ci",
+    max_examples=200,
+    deadline=None,
+    derandomize="CI" in os.environ,
+    suppress_health_check=SLOW_ON_PURPOSE,
+)
 settings.register_profile("long", parent=settings.get_profile("ci"), max_examples=20_000)
 settings.load_profile(os.environ.get("RETELL_HYPOTHESIS", "ci"))
 

@@ -140,7 +140,7 @@ impl Agent for Codex {
             // Other agents have messages too, whose role stands deeper.
             return self.may_be_record(&kind.text) && (kind.text != "message" || has("role"));
         }
-        has("record_type") || (has("id") && has("timestamp") && has("instructions"))
+        has("record_type") || (is_bare_meta(record) && has("timestamp") && has("instructions"))
     }
 
     fn is_document(&self, beginning: &[u8]) -> bool {
@@ -174,7 +174,10 @@ impl Agent for Codex {
     }
 
     fn thread(&self, record: Value<'_>) -> Option<Thread> {
-        let is_meta = record.get("type").and_then(Value::text).is_some_and(|kind| kind.text == "session_meta");
+        let is_meta = match record.get("type") {
+            Some(kind) => kind.text().is_some_and(|kind| kind.text == "session_meta"),
+            None => is_bare_meta(record),
+        };
         let payload = record.get("payload").filter(|payload| payload.is_object()).unwrap_or(record);
         is_meta.then(|| thread(&Body::Payload(payload)))
     }
@@ -182,6 +185,12 @@ impl Agent for Codex {
     fn sieve(&self) -> Option<Box<dyn Sieve>> {
         Some(Box::new(sieve::CodexSieve::default()))
     }
+}
+
+/// Whether a record without a type is the one that a bare file begins with.
+fn is_bare_meta(record: Value<'_>) -> bool {
+    let has = |name: &str| record.get(name).is_some();
+    !has("record_type") && has("id") && (has("instructions") || has("timestamp"))
 }
 
 fn read(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) -> Result<(), Broken> {
