@@ -1,10 +1,10 @@
-//! The searches of `scan.rs`, 64 bytes at a time, on processors with AVX2.
+//! The searches of `scan.rs`, 64 bytes at a time, on processors with AVX2 or NEON.
 //!
 //! ```text
 //! for each block of 64 bytes, as masks with one bit a byte:
 //!   escaped   the bytes behind an odd run of backslashes
 //!   quotes    `"` and not escaped
-//!   inside    between an odd and an even quote (a prefix xor, which is a carry-less multiplication by all ones)
+//!   inside    between an odd and an even quote (a prefix xor)
 //!   opens, closes   the container's brackets, not inside
 //!   depth     plus opens minus closes; only when it can reach zero in this block are the bits walked one by one
 //! ```
@@ -12,15 +12,24 @@
 //! two against each other on everything. Why not memchr alone: every short string and every `\"` starts a new
 //! search, and half of a transcript is short strings and `\"`.
 //!
+//! What differs between processors is in `blocks/avx2.rs` and `blocks/neon.rs`: how a block is loaded, how a mask of it
+//! is made, and the prefix xor. Functions that use a block are compiled for the same features as it, each by its own
+//! attribute: only then are all of them inlined into one another, which a closure or a type parameter would prevent.
+//!
 //! The masks are those of simdjson (Langdale and Lemire, "Parsing Gigabytes of JSON per Second", section 3.1).
-#![expect(unsafe_code, reason = "vector loads, and calls into functions compiled for AVX2; a safe twin is in scan.rs")]
+#![expect(unsafe_code, reason = "calls into functions compiled for AVX2 or NEON; a safe twin is in scan.rs")]
 
-use std::arch::x86_64::{
-    __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm_set1_epi8, _mm256_cmpeq_epi8,
-    _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8,
-};
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 
 use std::sync::atomic::{AtomicU8, Ordering};
+
+#[cfg(target_arch = "x86_64")]
+use avx2::{Block, prefix_xor, supported};
+#[cfg(target_arch = "aarch64")]
+use neon::{Block, prefix_xor, supported};
 
 use super::scan::{Broken, MemberPlace, plain_object_start, scalar_end, skip_blank};
 
@@ -60,19 +69,12 @@ pub(super) fn turn_off(off: bool) {
     ANSWER.store(if off { OFF } else { UNKNOWN }, Ordering::Relaxed);
 }
 
-fn supported() -> bool {
-    is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("popcnt")
-        && is_x86_feature_detected!("pclmulqdq")
-}
-
 /// [`super::scan::string_end`] for a processor on which [`available`] is true.
 pub(super) fn string_end(bytes: &[u8], open: usize) -> Result<usize, Broken> {
     debug_assert!(supported());
     // SAFETY: the caller has asked `available`, which is true only where `supported` is: the processor has every
     // feature of the function.
-    unsafe { string_end_avx2(bytes, open) }
+    unsafe { string_end_in_blocks(bytes, open) }
 }
 
 /// [`super::scan::container_end`] for a processor on which [`available`] is true.
@@ -80,7 +82,7 @@ pub(super) fn container_end(bytes: &[u8], open: usize, opening: u8, closing: u8)
     debug_assert!(supported());
     // SAFETY: the caller has asked `available`, which is true only where `supported` is: the processor has every
     // feature of the function.
-    unsafe { container_end_avx2(bytes, open, opening, closing) }
+    unsafe { container_end_in_blocks(bytes, open, opening, closing) }
 }
 
 /// [`super::scan::member`] for a processor on which [`available`] is true.
@@ -88,7 +90,7 @@ pub(super) fn member(bytes: &[u8], key: usize) -> Result<MemberPlace, Broken> {
     debug_assert!(supported());
     // SAFETY: the caller has asked `available`, which is true only where `supported` is: the processor has every
     // feature of the function.
-    unsafe { member_avx2(bytes, key) }
+    unsafe { member_in_blocks(bytes, key) }
 }
 
 /// [`super::scan::object_start`] for a processor on which [`available`] is true.
@@ -96,17 +98,14 @@ pub(super) fn object_start(bytes: &[u8], from: usize, letters: [u8; 2]) -> Optio
     debug_assert!(supported());
     // SAFETY: the caller has asked `available`, which is true only where `supported` is: the processor has every
     // feature of the function.
-    unsafe { object_start_avx2(bytes, from, letters) }
+    unsafe { object_start_in_blocks(bytes, from, letters) }
 }
-
-/// 64 bytes in two registers.
-#[derive(Clone, Copy)]
-struct Block(__m256i, __m256i);
 
 impl Block {
     /// The block at `at`; what lies behind the end of `bytes` is zero.
     #[inline]
-    #[target_feature(enable = "avx2")]
+    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2"))]
+    #[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon"))]
     fn load(bytes: &[u8], at: usize) -> Self {
         let rest = &bytes[at..];
         if let Some(whole) = rest.first_chunk::<BLOCK>() {
@@ -115,26 +114,6 @@ impl Block {
         let mut padded = [0; BLOCK];
         padded[..rest.len()].copy_from_slice(rest);
         Self::of(&padded)
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn of(bytes: &[u8; BLOCK]) -> Self {
-        #[expect(clippy::cast_ptr_alignment, reason = "the load is the one that needs no alignment")]
-        let start = bytes.as_ptr().cast::<__m256i>();
-        // SAFETY: `bytes` is 64 bytes long, so 32 can be read at its start and 32 in its middle; the load needs
-        // no alignment.
-        unsafe { Self(_mm256_loadu_si256(start), _mm256_loadu_si256(start.add(1))) }
-    }
-
-    /// One bit for each byte that is `byte`.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn equal(self, byte: u8) -> u64 {
-        let wanted = _mm256_set1_epi8(byte.cast_signed());
-        let low = _mm256_movemask_epi8(_mm256_cmpeq_epi8(self.0, wanted)).cast_unsigned();
-        let high = _mm256_movemask_epi8(_mm256_cmpeq_epi8(self.1, wanted)).cast_unsigned();
-        u64::from(low) | u64::from(high) << 32
     }
 }
 
@@ -157,7 +136,8 @@ fn escaped(backslashes: u64, carry: &mut u64) -> u64 {
 /// Passes a block in which nothing depends on what is escaped: only what the next one begins with does, and that only
 /// where this one ends with a backslash.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2"))]
+#[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon"))]
 fn pass_string(bytes: &[u8], at: usize, block: Block, carry: &mut u64) {
     if bytes.get(at + BLOCK - 1) == Some(&b'\\') {
         escaped(block.equal(b'\\'), carry);
@@ -166,33 +146,26 @@ fn pass_string(bytes: &[u8], at: usize, block: Block, carry: &mut u64) {
     }
 }
 
-/// Bit by bit, the parity of the bits up to and with it.
-#[inline]
-#[target_feature(enable = "avx2,pclmulqdq")]
-fn prefix_xor(mask: u64) -> u64 {
-    let product = _mm_clmulepi64_si128(_mm_set_epi64x(0, mask.cast_signed()), _mm_set1_epi8(-1), 0);
-    _mm_cvtsi128_si64(product).cast_unsigned()
-}
-
 /// Key and value in one call: most of both are shorter than a block, and the call would cost as much as the search.
-#[target_feature(enable = "avx2,bmi1,popcnt,pclmulqdq")]
-fn member_avx2(bytes: &[u8], key: usize) -> Result<MemberPlace, Broken> {
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,popcnt,pclmulqdq"))]
+#[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon"))]
+fn member_in_blocks(bytes: &[u8], key: usize) -> Result<MemberPlace, Broken> {
     if bytes.get(key) != Some(&b'"') {
         return Err(Broken);
     }
     if let Some(place) = short_member(bytes, key) {
         return Ok(place);
     }
-    let key_end = string_end_avx2(bytes, key)?;
+    let key_end = string_end_in_blocks(bytes, key)?;
     let colon = skip_blank(bytes, key_end);
     if bytes.get(colon) != Some(&b':') {
         return Err(Broken);
     }
     let value = skip_blank(bytes, colon + 1);
     let end = match bytes.get(value) {
-        Some(b'"') => string_end_avx2(bytes, value)?,
-        Some(b'{') => container_end_avx2(bytes, value, b'{', b'}')?,
-        Some(b'[') => container_end_avx2(bytes, value, b'[', b']')?,
+        Some(b'"') => string_end_in_blocks(bytes, value)?,
+        Some(b'{') => container_end_in_blocks(bytes, value, b'{', b'}')?,
+        Some(b'[') => container_end_in_blocks(bytes, value, b'[', b']')?,
         _ => scalar_end(bytes, value)?,
     };
     Ok(MemberPlace { key: key + 1..key_end - 1, value: value..end })
@@ -200,7 +173,8 @@ fn member_avx2(bytes: &[u8], key: usize) -> Result<MemberPlace, Broken> {
 
 /// The member at `key`, if it is a string without escapes and the whole fits into a block, as most do.
 #[inline]
-#[target_feature(enable = "avx2,bmi1,popcnt,pclmulqdq")]
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,popcnt,pclmulqdq"))]
+#[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon"))]
 fn short_member(bytes: &[u8], key: usize) -> Option<MemberPlace> {
     let block = Block::of(bytes.get(key + 1..)?.first_chunk::<BLOCK>()?);
     let quotes = block.equal(b'"');
@@ -216,8 +190,9 @@ fn short_member(bytes: &[u8], key: usize) -> Option<MemberPlace> {
     (escapes == 0).then(|| MemberPlace { key: behind..behind + key_end, value: behind + value..behind + value_end + 1 })
 }
 
-#[target_feature(enable = "avx2,bmi1,popcnt,pclmulqdq")]
-fn object_start_avx2(bytes: &[u8], from: usize, letters: [u8; 2]) -> Option<usize> {
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,popcnt,pclmulqdq"))]
+#[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon"))]
+fn object_start_in_blocks(bytes: &[u8], from: usize, letters: [u8; 2]) -> Option<usize> {
     let mut at = from;
     // The three bytes of a start are looked for side by side, each in a block of its own.
     while at + BLOCK + 2 <= bytes.len() {
@@ -236,8 +211,9 @@ fn object_start_avx2(bytes: &[u8], from: usize, letters: [u8; 2]) -> Option<usiz
 }
 
 #[inline]
-#[target_feature(enable = "avx2,bmi1,popcnt,pclmulqdq")]
-fn string_end_avx2(bytes: &[u8], open: usize) -> Result<usize, Broken> {
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,popcnt,pclmulqdq"))]
+#[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon"))]
+fn string_end_in_blocks(bytes: &[u8], open: usize) -> Result<usize, Broken> {
     let mut at = open + 1;
     let mut carry = 0;
     while at < bytes.len() {
@@ -256,8 +232,9 @@ fn string_end_avx2(bytes: &[u8], open: usize) -> Result<usize, Broken> {
     Err(Broken)
 }
 
-#[target_feature(enable = "avx2,bmi1,popcnt,pclmulqdq")]
-fn container_end_avx2(bytes: &[u8], open: usize, opening: u8, closing: u8) -> Result<usize, Broken> {
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,popcnt,pclmulqdq"))]
+#[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon"))]
+fn container_end_in_blocks(bytes: &[u8], open: usize, opening: u8, closing: u8) -> Result<usize, Broken> {
     let mut at = open + 1;
     let mut depth = 1_usize;
     let (mut carry, mut was_inside, mut was_closing) = (0, 0_u64, 0_u64);

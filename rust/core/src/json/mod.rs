@@ -4,7 +4,7 @@
 //! brackets close); what is decoded is decoded in full. Of two equal keys in one object the first counts,
 //! because reading stops where the answer is known (most parsers take the last).
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod blocks;
 mod scan;
 mod string;
@@ -21,10 +21,10 @@ use string::decode_key;
 /// environment say. The results are the same: this is for those who see to it that they are.
 #[doc(hidden)]
 pub fn search_plainly(plainly: bool) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     blocks::turn_off(plainly);
     // Other processors have no other way.
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     let _ = plainly;
 }
 

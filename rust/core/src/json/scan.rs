@@ -20,7 +20,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memchr3, memrchr3};
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::blocks;
 
 /// Up to this many bytes of a string are looked at one by one first.
@@ -51,7 +51,7 @@ pub fn string_end(bytes: &[u8], open: usize) -> Result<usize, Broken> {
             _ => {}
         }
     }
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     if blocks::available() {
         return blocks::string_end(bytes, open);
     }
@@ -59,7 +59,7 @@ pub fn string_end(bytes: &[u8], open: usize) -> Result<usize, Broken> {
 }
 
 fn container_end(bytes: &[u8], open: usize, opening: u8, closing: u8) -> Result<usize, Broken> {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     if blocks::available() {
         return blocks::container_end(bytes, open, opening, closing);
     }
@@ -127,7 +127,7 @@ pub fn has_escapes(key: &[u8]) -> bool {
 /// The member whose key's opening quote is at `key`.
 #[inline]
 pub(super) fn member(bytes: &[u8], key: usize) -> Result<MemberPlace, Broken> {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     if blocks::available() {
         return blocks::member(bytes, key);
     }
@@ -179,7 +179,7 @@ fn plain_container_end(bytes: &[u8], open: usize, opening: u8, closing: u8) -> R
 /// nothing stands between brace, quote and letter.
 #[must_use]
 pub fn object_start(bytes: &[u8], from: usize, letters: [u8; 2]) -> Option<usize> {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     if blocks::available() {
         return blocks::object_start(bytes, from, letters);
     }

@@ -1,0 +1,51 @@
+//! A block in two AVX2 registers, for x86-64.
+#![expect(unsafe_code, reason = "vector loads; all that is done with them has a safe twin in scan.rs")]
+
+use std::arch::x86_64::{
+    __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm_set1_epi8, _mm256_cmpeq_epi8,
+    _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8,
+};
+
+use super::BLOCK;
+
+/// Whether the processor has every feature that functions here and in `blocks.rs` are compiled for.
+pub(super) fn supported() -> bool {
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("popcnt")
+        && is_x86_feature_detected!("pclmulqdq")
+}
+
+/// 64 bytes in two registers.
+#[derive(Clone, Copy)]
+pub(super) struct Block(__m256i, __m256i);
+
+impl Block {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn of(bytes: &[u8; BLOCK]) -> Self {
+        #[expect(clippy::cast_ptr_alignment, reason = "the load is the one that needs no alignment")]
+        let start = bytes.as_ptr().cast::<__m256i>();
+        // SAFETY: `bytes` is 64 bytes long, so 32 can be read at its start and 32 in its middle; the load needs
+        // no alignment.
+        unsafe { Self(_mm256_loadu_si256(start), _mm256_loadu_si256(start.add(1))) }
+    }
+
+    /// One bit for each byte that is `byte`, the lowest for the first.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn equal(self, byte: u8) -> u64 {
+        let wanted = _mm256_set1_epi8(byte.cast_signed());
+        let low = _mm256_movemask_epi8(_mm256_cmpeq_epi8(self.0, wanted)).cast_unsigned();
+        let high = _mm256_movemask_epi8(_mm256_cmpeq_epi8(self.1, wanted)).cast_unsigned();
+        u64::from(low) | u64::from(high) << 32
+    }
+}
+
+/// Bit by bit, the parity of the bits up to and with it: a carry-less multiplication by all ones.
+#[inline]
+#[target_feature(enable = "avx2,pclmulqdq")]
+pub(super) fn prefix_xor(mask: u64) -> u64 {
+    let product = _mm_clmulepi64_si128(_mm_set_epi64x(0, mask.cast_signed()), _mm_set1_epi8(-1), 0);
+    _mm_cvtsi128_si64(product).cast_unsigned()
+}

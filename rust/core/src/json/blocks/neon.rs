@@ -1,0 +1,57 @@
+//! A block in four NEON registers, for 64-bit ARM.
+#![expect(unsafe_code, reason = "vector loads; all that is done with them has a safe twin in scan.rs")]
+
+use std::arch::aarch64::{
+    uint8x16_t, vandq_u8, vceqq_u8, vdupq_n_u8, vgetq_lane_u64, vld1q_u8, vpaddq_u8, vreinterpretq_u64_u8,
+};
+use std::arch::is_aarch64_feature_detected;
+
+use super::BLOCK;
+
+/// Whether the processor has what functions here and in `blocks.rs` are compiled for: NEON, which these processors
+/// have unless they are made for kernels and such. The order of the bits in [`Block::equal`] is the little-endian one.
+pub(super) fn supported() -> bool {
+    cfg!(target_endian = "little") && is_aarch64_feature_detected!("neon")
+}
+
+/// 64 bytes in four registers.
+#[derive(Clone, Copy)]
+pub(super) struct Block(uint8x16_t, uint8x16_t, uint8x16_t, uint8x16_t);
+
+impl Block {
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub(super) fn of(bytes: &[u8; BLOCK]) -> Self {
+        let start = bytes.as_ptr();
+        // SAFETY: `bytes` is 64 bytes long, so 16 can be read at each of these; the load needs no alignment.
+        unsafe { Self(vld1q_u8(start), vld1q_u8(start.add(16)), vld1q_u8(start.add(32)), vld1q_u8(start.add(48))) }
+    }
+
+    /// One bit for each byte that is `byte`, the lowest for the first. NEON has no instruction for that: every byte
+    /// that is equal becomes its bit of eight, and three sums of neighbours put eight of them into one byte.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub(super) fn equal(self, byte: u8) -> u64 {
+        const BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
+        let wanted = vdupq_n_u8(byte);
+        // SAFETY: `BITS` is 16 bytes long; the load needs no alignment.
+        let bits = unsafe { vld1q_u8(BITS.as_ptr()) };
+        let Self(first, second, third, fourth) = self;
+        let first = vandq_u8(vceqq_u8(first, wanted), bits);
+        let second = vandq_u8(vceqq_u8(second, wanted), bits);
+        let third = vandq_u8(vceqq_u8(third, wanted), bits);
+        let fourth = vandq_u8(vceqq_u8(fourth, wanted), bits);
+        let fours = vpaddq_u8(vpaddq_u8(first, second), vpaddq_u8(third, fourth));
+        vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(fours, fours)), 0)
+    }
+}
+
+/// Bit by bit, the parity of the bits up to and with it. The multiplication that does this in one step is not in every
+/// processor with NEON.
+#[inline]
+pub(super) fn prefix_xor(mut mask: u64) -> u64 {
+    for step in [1, 2, 4, 8, 16, 32] {
+        mask ^= mask << step;
+    }
+    mask
+}
