@@ -1,4 +1,4 @@
-"""The same bytes give the same files: however they come, on any number of threads, with vectors or without."""
+"""The same bytes give the same files, however they come, on any number of threads, with vectors or not."""
 
 from __future__ import annotations
 
