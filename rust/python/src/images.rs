@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -17,9 +17,7 @@ use retell_core::{Error, ErrorKind};
 use crate::error::{MissingAssetWarning, to_python};
 use crate::fresh;
 use crate::parse::number_of_threads;
-
-/// How often the progress callback is called, once it was for the first time.
-const PROGRESS_EVERY: Duration = Duration::from_millis(50);
+use crate::progress::PROGRESS_EVERY;
 
 /// The codec for an agent's transcripts, or None for agents that do not inline images.
 #[pyfunction]

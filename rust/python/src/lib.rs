@@ -8,6 +8,7 @@ mod error;
 mod fresh;
 mod images;
 mod parse;
+mod progress;
 mod reader;
 
 use pyo3::prelude::*;

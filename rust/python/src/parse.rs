@@ -4,21 +4,17 @@
 use std::io::Cursor;
 use std::num::NonZero;
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
-use retell_core::{ErrorKind, ParseOptions, Source, find_session};
+use retell_core::{ParseOptions, Source, find_session};
 
 use crate::conversation::Conversation;
 use crate::error::{DamagedInputWarning, UnknownEntryTypeWarning, reading_to_python, to_python};
+use crate::progress::Progress;
 use crate::reader::PythonReader;
-
-/// How often the progress callback is called.
-const PROGRESS_EVERY: Duration = Duration::from_millis(50);
 
 /// Things that a warning names one by one.
 const MOST_NAMED: usize = 5;
@@ -49,27 +45,9 @@ pub fn parse(
     let threads = number_of_threads(threads)?;
     let source = source_of(py, source)?;
     let options = ParseOptions { agent, include_subagents, strict, threads, ..ParseOptions::default() };
-    let raised = Mutex::new(None);
-    let mut last = Instant::now();
-    let mut watch = |done: u64, total: Option<u64>| {
-        let due = last.elapsed() >= PROGRESS_EVERY;
-        if due {
-            last = Instant::now();
-        }
-        let told = Python::attach(|py| {
-            py.check_signals()?;
-            match &progress {
-                Some(callback) if due => callback.call1(py, (done, total)).map(drop),
-                _ => Ok(()),
-            }
-        });
-        told.map_err(|error| raised.lock().map(|mut slot| *slot = Some(error))).is_ok()
-    };
-    let parsed = py.detach(|| retell_core::parse(source, &options, &mut watch));
-    let conversation = parsed.map_err(|error| {
-        let stopped = (error.kind() == ErrorKind::Stopped).then(|| raised.lock().ok()?.take()).flatten();
-        stopped.unwrap_or_else(|| reading_to_python(py, &error))
-    })?;
+    let mut told = Progress::new(progress.as_ref());
+    let parsed = py.detach(|| retell_core::parse(source, &options, &mut |done, total| told.tell(done, total)));
+    let conversation = parsed.map_err(|error| told.raised(&error).unwrap_or_else(|| reading_to_python(py, &error)))?;
     if let Some(callback) = &progress {
         let bytes = conversation.manifest.source.bytes;
         callback.call1(py, (bytes, bytes))?;
