@@ -3,12 +3,13 @@
 use memchr::memchr;
 
 use crate::agents::{AGENTS, Agent};
+use crate::error::Result;
 use crate::json::Value;
 
 /// How much of an input is looked at, in bytes.
-pub const SMALL_HEAD: usize = 64 << 10;
+const SMALL_HEAD: usize = 64 << 10;
 /// The same, when that does not tell.
-pub const LARGE_HEAD: usize = 1 << 20;
+const LARGE_HEAD: usize = 1 << 20;
 
 /// What the beginning tells.
 #[derive(Clone, Copy)]
@@ -24,6 +25,19 @@ pub struct Head {
 }
 
 impl Head {
+    /// What an input tells whose first bytes `first` gives, as many as it is asked for where there are so many.
+    ///
+    /// # Errors
+    /// What `first` fails with.
+    pub fn read(agent: Option<&'static dyn Agent>, mut first: impl FnMut(usize) -> Result<Vec<u8>>) -> Result<Self> {
+        let beginning = first(SMALL_HEAD)?;
+        let (head, more) = Self::of(&beginning, agent);
+        if !more || beginning.len() < SMALL_HEAD {
+            return Ok(head);
+        }
+        Ok(Self::of(&first(LARGE_HEAD)?, agent).0)
+    }
+
     /// What `beginning` tells; `agent` is whose transcript it is when that is known. The second result is whether
     /// more bytes could tell more.
     #[must_use]

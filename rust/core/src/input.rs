@@ -224,20 +224,10 @@ impl Input {
     ///
     /// # Errors
     /// [`crate::ErrorKind::Io`], with the path.
-    pub fn line_end(&self, mut from: u64) -> Result<Option<u64>> {
+    pub fn line_end(&self, from: u64) -> Result<Option<u64>> {
         let Some((file, end)) = &self.file else { return Ok(None) };
-        let mut buffer = vec![0; BLOCK];
-        while from < *end {
-            let count = read_at(file, &mut buffer, from).map_err(|error| Error::os(error, &self.path))?;
-            if let Some(found) = memchr::memchr(b'\n', &buffer[..count]) {
-                return Ok(Some((from + found as u64).min(*end)));
-            }
-            if count == 0 {
-                break;
-            }
-            from += count as u64;
-        }
-        Ok(Some(*end))
+        let found = newline(file, from, *end, BLOCK).map_err(|error| Error::os(error, &self.path))?;
+        Ok(Some(found.unwrap_or(*end)))
     }
 
     /// Appends what stands at `place` of the file to `line`.
@@ -321,17 +311,9 @@ impl FileStretch {
     /// # Errors
     /// [`crate::ErrorKind::Io`], with the path.
     pub fn head(&self, size: usize) -> Result<Vec<u8>> {
-        let mut head = vec![0; size];
-        let mut length = 0;
-        while length < size {
-            match read_at(&self.file, &mut head[length..], length as u64) {
-                Ok(0) => break,
-                Ok(count) => length += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Error::os(error, &self.path)),
-            }
-        }
-        head.truncate(length);
+        let mut head = Vec::with_capacity(size);
+        let mut first = Self { file: self.file.clone(), place: 0..size as u64, path: self.path.clone() };
+        first.read_to_end(&mut head).map_err(|error| Error::os(error, &self.path))?;
         Ok(head)
     }
 
@@ -392,7 +374,7 @@ fn stretches_of(path: &Path, threads: usize, least: u64) -> io::Result<Option<Ve
         if cuts.last().is_some_and(|&last| size / count * at < last) {
             continue;
         }
-        let cut = next_line(&file, size / count * at, size)?;
+        let cut = newline(&file, size / count * at, size, 64 * 1024)?.map_or(size, |found| found + 1);
         if cuts.last().is_some_and(|&last| last < cut) {
             cuts.push(cut);
         }
@@ -404,20 +386,20 @@ fn stretches_of(path: &Path, threads: usize, least: u64) -> io::Result<Option<Ve
     Ok(Some(cuts.windows(2).map(stretch).collect()))
 }
 
-/// The beginning of the first line that begins behind `from`.
-fn next_line(file: &File, mut from: u64, size: u64) -> io::Result<u64> {
-    let mut buffer = vec![0; 64 * 1024];
-    while from < size {
+/// The first 0x0A at or behind `from` and before `end`, looked for in so many bytes at a time.
+fn newline(file: &File, mut from: u64, end: u64, at_a_time: usize) -> io::Result<Option<u64>> {
+    let mut buffer = vec![0; at_a_time];
+    while from < end {
         let count = read_at(file, &mut buffer, from)?;
         if count == 0 {
             break;
         }
         if let Some(found) = memchr::memchr(b'\n', &buffer[..count]) {
-            return Ok((from + found as u64 + 1).min(size));
+            return Ok(Some(from + found as u64).filter(|&found| found < end));
         }
         from += count as u64;
     }
-    Ok(size)
+    Ok(None)
 }
 
 fn next_filled(

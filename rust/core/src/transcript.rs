@@ -13,7 +13,7 @@ use crate::document;
 use crate::entry::{Class, Damage, LineEntries, Place, Reason, Skimming};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{EntryId, Envelope, Fact, PullRequest, Said, Signal, Thread};
-use crate::head::{Head, LARGE_HEAD, SMALL_HEAD};
+use crate::head::Head;
 use crate::input::{FileStretch, Input, Source, stretches};
 use crate::lines::{LINE_LIMIT, LineReader, Memory};
 use crate::parallel;
@@ -194,7 +194,7 @@ impl Transcript {
     /// [`ErrorKind::Stopped`] when the watcher says so.
     pub fn read(source: Source, reading: Reading<'_>, watch: Watch<'_>) -> Result<Self> {
         let parts = stretches(&source, reading.threads, reading.least_stretch)?;
-        let head = parts.as_ref().map(|parts| head_of(reading.agent, |size| parts[0].head(size))).transpose()?;
+        let head = parts.as_ref().map(|parts| Head::read(reading.agent, |size| parts[0].head(size))).transpose()?;
         let fold = match parts.zip(head).filter(|(_, head)| !head.document) {
             Some((parts, head)) => read_side_by_side(&parts, head, reading, watch)?,
             None => read_in_order(source, reading, watch)?,
@@ -223,16 +223,6 @@ fn not_a_transcript(what: &str) -> Error {
 
 fn stopped() -> Error {
     Error::new(ErrorKind::Stopped, "stopped")
-}
-
-/// What the beginning of an input tells, whose first bytes `first` gives.
-fn head_of(agent: Option<&'static dyn Agent>, mut first: impl FnMut(usize) -> Result<Vec<u8>>) -> Result<Head> {
-    let beginning = first(SMALL_HEAD)?;
-    let (head, more) = Head::of(&beginning, agent);
-    if !more || beginning.len() < SMALL_HEAD {
-        return Ok(head);
-    }
-    Ok(Head::of(&first(LARGE_HEAD)?, agent).0)
 }
 
 /// Reads the lines of `input`; after each one `each` is told where it ends and may say that it is enough.
@@ -277,7 +267,7 @@ fn read_in_order(source: Source, reading: Reading<'_>, watch: Watch<'_>) -> Resu
     let watch = std::cell::RefCell::new(watch);
     let told = |done| (watch.borrow_mut())(done, size);
     let mut wait = || if told(0) { Ok(()) } else { Err(stopped()) };
-    let head = head_of(reading.agent, |size| input.head(size, &mut wait))?;
+    let head = Head::read(reading.agent, |size| input.head(size, &mut wait))?;
     let mut fold = Fold::new(head.agent, reading.subagent_file);
     let mut reader = StretchReader::new(head, reading.images, true);
     if head.document {

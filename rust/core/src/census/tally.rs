@@ -13,7 +13,7 @@ use crate::document;
 use crate::entry::{Class, Classify, Damage, Entry, Fields, LineEntries, Place, Reason, Records, Skimming};
 use crate::error::{Error, ErrorKind, Result};
 use crate::glue::Recognize;
-use crate::head::{Head, LARGE_HEAD, SMALL_HEAD};
+use crate::head::Head;
 use crate::input::{Input, LEAST_STRETCH, Source, stretches};
 use crate::json::Members;
 use crate::json::Value;
@@ -196,7 +196,7 @@ fn is_version(text: &str) -> bool {
 pub(super) fn tally(file: &SessionFile, done: &AtomicU64, stop: &AtomicBool) -> Result<Tally> {
     let mut input = Input::open(Source::Path(file.path.clone()))?;
     let mut wait = || if stop.load(Ordering::Relaxed) { Err(stopped()) } else { Ok(()) };
-    let head = head_of(file, |size| input.head(size, &mut wait))?;
+    let head = Head::read(file.agent, |size| input.head(size, &mut wait))?;
     let mut counting = Counting::of(head);
     if head.document {
         let document = input.all(LINE_LIMIT, &mut wait)?;
@@ -217,7 +217,7 @@ pub(super) fn tally_side_by_side(
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Tally> {
     let parts = stretches(&Source::Path(file.path.clone()), threads, LEAST_STRETCH)?;
-    let head = parts.as_ref().map(|parts| head_of(file, |size| parts[0].head(size))).transpose()?;
+    let head = parts.as_ref().map(|parts| Head::read(file.agent, |size| parts[0].head(size))).transpose()?;
     let Some((parts, head)) = parts.zip(head).filter(|(_, head)| !head.document) else {
         let alone = std::slice::from_ref(file);
         let read = parallel::map_while(1, alone, |file, stop| tally(file, done, stop), go_on);
@@ -239,15 +239,6 @@ pub(super) fn tally_side_by_side(
         whole.add(part?);
     }
     Ok(whole)
-}
-
-fn head_of(file: &SessionFile, mut first: impl FnMut(usize) -> Result<Vec<u8>>) -> Result<Head> {
-    let beginning = first(SMALL_HEAD)?;
-    let (head, more) = Head::of(&beginning, file.agent);
-    if !more || beginning.len() < SMALL_HEAD {
-        return Ok(head);
-    }
-    Ok(Head::of(&first(LARGE_HEAD)?, file.agent).0)
 }
 
 /// Counts the records of `lines`, which stand for so many bytes of the progress.

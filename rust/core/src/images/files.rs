@@ -69,9 +69,10 @@ impl Default for FileOptions {
 /// place).
 ///
 /// # Errors
-/// [`ErrorKind::Io`]; [`ErrorKind::Refused`] when `out` and `path` overlap, or `path` is the folder of the assets, and in place for a link, for a file
-/// that was written in the last minute, and for one that changes meanwhile; [`ErrorKind::NotProven`] when what was
-/// written does not give the file back. The file that it is about is not changed, and assets that were written stay.
+/// [`ErrorKind::Io`]; [`ErrorKind::Refused`] when `out` and `path` overlap, or `path` is the folder of the assets, and
+/// in place for a link, for a file that was written in the last minute, and for one that changes meanwhile;
+/// [`ErrorKind::NotProven`] when what was written does not give the file back. The file that it is about is not
+/// changed, and assets that were written stay.
 pub fn extract_files(
     path: &Path,
     out: Option<&Path>,
