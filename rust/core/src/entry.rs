@@ -18,10 +18,11 @@ mod skim;
 use std::borrow::Cow;
 use std::ops::Range;
 
+use compact_str::CompactString;
 use memchr::memmem::Finder;
 
 use crate::glue::{Glue, Recognize, Starts, trimmed};
-use crate::json::{self, Broken, MemberPlace, Members, Value};
+use crate::json::{self, Broken, Member, MemberIndex, MemberPlace, Members, Stops, Value};
 use crate::lines::Line;
 
 pub use skim::Skimming;
@@ -82,6 +83,16 @@ pub trait Classify: Recognize {
     /// The member of a record of type `kind` whose own members are noted as well, on the way: what is read anyway
     /// need not be skipped before.
     fn opens(&self, _kind: &str) -> Option<&'static str> {
+        None
+    }
+
+    /// The member that is opened even before the type is known.
+    fn opens_early(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The member of the member that is opened which holds a list of objects whose members are noted as well.
+    fn lists(&self) -> Option<&'static str> {
         None
     }
 
@@ -161,38 +172,11 @@ pub trait Records {
     }
 }
 
-/// One member of a record.
-#[derive(Debug, Clone)]
-struct Field {
-    tag: u64,
-    place: MemberPlace,
-    /// Whether it is a member of the member that was opened.
-    inner: bool,
-}
-
-/// The length and the first bytes of a key: different for most keys, and compared at once.
-#[inline]
-fn tag(key: &[u8]) -> u64 {
-    let first = key.iter().take(7).rev().fold(0, |tag, &byte| tag << 8 | u64::from(byte));
-    first | (key.len() as u64) << 56
-}
-
-/// The [`tag`] of the key at `place`, of which the bytes behind it are read as well: faster than one by one.
-#[inline]
-fn tag_at(record: &[u8], place: &Range<usize>) -> u64 {
-    let Some(bytes) = record.get(place.start..).and_then(|rest| rest.first_chunk::<8>()) else {
-        return tag(&record[place.clone()]);
-    };
-    let length = place.len();
-    let mask = (1_u64 << (8 * length.min(7))) - 1;
-    u64::from_le_bytes(*bytes) & mask | (length as u64) << 56
-}
-
 /// The members of a record that have been found so far.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Fields<'a> {
     record: &'a [u8],
-    found: &'a [Field],
+    index: &'a MemberIndex,
     /// Whether a key is written with escapes, which no known writer does.
     escaped_keys: bool,
     /// The member whose own members are there as well.
@@ -202,26 +186,24 @@ pub struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// The value of the first member called `name`.
     #[must_use]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "the tag of a name that is written out is then made while compiling")]
     pub fn get(&self, name: &str) -> Option<Value<'a>> {
         self.find(name, false)
     }
 
     /// The value of the first member called `name` of the member that was opened.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as for `get`")]
     fn find(&self, name: &str, inner: bool) -> Option<Value<'a>> {
-        let wanted = tag(name.as_bytes());
-        let is_named = |field: &&Field| {
-            let key = || &self.record[field.place.key.clone()];
-            field.inner == inner
-                && ((field.tag == wanted && key() == name.as_bytes())
-                    || (self.escaped_keys && json::key_is(key(), name)))
-        };
-        let field = self.found.iter().find(is_named)?;
-        Some(Value::new(&self.record[field.place.value.clone()]))
+        if self.escaped_keys {
+            return self.index.find_spelled(self.record, name, inner);
+        }
+        self.index.find(self.record, json::tag(name.as_bytes()), name, inner)
     }
 }
 
 /// A whole record with all its members found.
-#[derive(Debug)]
 pub struct Entry<'a> {
     /// The depth-1 `type`.
     pub kind: &'a str,
@@ -233,6 +215,8 @@ pub struct Entry<'a> {
 impl<'a> Entry<'a> {
     /// The value of the first member called `name`.
     #[must_use]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as for `Fields::get`")]
     pub fn get(&self, name: &str) -> Option<Value<'a>> {
         self.fields.get(name)
     }
@@ -241,6 +225,8 @@ impl<'a> Entry<'a> {
     ///
     /// # Errors
     /// [`Broken`] when that object could not be read up to there.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as for `Fields::get`")]
     pub fn inner(&self, outer: &str, name: &str) -> Result<Option<Value<'a>>, Broken> {
         if self.fields.opened == Some(outer) {
             return Ok(self.fields.find(name, true));
@@ -248,14 +234,30 @@ impl<'a> Entry<'a> {
         self.get(outer).map_or(Ok(None), |object| object.find(name))
     }
 
+    /// The objects in a list of the member that was opened, and the members of each, if they were noted.
+    #[must_use]
+    pub fn objects(&self, list: Value<'a>) -> Option<impl Iterator<Item = (Value<'a>, &'a [Member])>> {
+        self.fields.index.objects(self.fields.record, list)
+    }
+
+    /// The record that members are members of.
+    #[must_use]
+    pub fn record(&self) -> &'a [u8] {
+        self.fields.record
+    }
+
     /// The decoded string member called `name`, "" when there is none.
     #[must_use]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as for `Fields::get`")]
     pub fn text(&self, name: &str) -> Cow<'a, str> {
         self.get(name).and_then(Value::text).map_or(Cow::Borrowed(""), |text| text.text)
     }
 
     /// Whether the member called `name` is `true`.
     #[must_use]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as for `Fields::get`")]
     pub fn is_true(&self, name: &str) -> bool {
         self.get(name).is_some_and(Value::is_true)
     }
@@ -272,7 +274,7 @@ enum Reading {
 
 /// The type and class of the record being read.
 struct Kind {
-    name: String,
+    name: CompactString,
     /// The name it is counted under, when that is another.
     counted: Option<String>,
     class: Class,
@@ -283,7 +285,7 @@ struct Kind {
 impl Kind {
     /// Of a record that has no type.
     fn none() -> Self {
-        Self { name: UNTYPED.to_owned(), counted: None, class: Class::Unknown, read: 0 }
+        Self { name: CompactString::const_new(UNTYPED), counted: None, class: Class::Unknown, read: 0 }
     }
 
     /// The same, as the agent sees it now that more of the record is known.
@@ -300,7 +302,7 @@ impl Kind {
 /// Reads lines into entries; keeps its buffers between lines.
 pub struct LineEntries<'a> {
     agent: &'a dyn Classify,
-    fields: Vec<Field>,
+    fields: MemberIndex,
     starts: Starts,
     /// Of the line that is being passed over.
     window: Window,
@@ -310,7 +312,7 @@ impl<'a> LineEntries<'a> {
     /// A reader of `agent`'s lines.
     #[must_use]
     pub fn new(agent: &'a dyn Classify) -> Self {
-        Self { agent, fields: Vec::new(), starts: Starts::of(agent), window: Window::default() }
+        Self { agent, fields: MemberIndex::default(), starts: Starts::of(agent), window: Window::default() }
     }
 
     /// Gives everything in `line` to `records`.
@@ -369,7 +371,7 @@ struct LineReading<'r> {
     bytes: &'r [u8],
     agent: &'r dyn Classify,
     records: &'r mut dyn Records,
-    fields: &'r mut Vec<Field>,
+    fields: &'r mut MemberIndex,
     starts: &'r Starts,
     /// Whether a key of the record being read is written with escapes.
     escaped_keys: bool,
@@ -383,6 +385,42 @@ struct LineReading<'r> {
     any: bool,
     /// What is wrong with the line: held back until it is known whether anything was recovered.
     damage: Vec<Damage>,
+}
+
+/// A key that is looked for, and its tag.
+#[derive(Clone, Copy)]
+struct Key {
+    name: Option<&'static str>,
+    tag: u64,
+}
+
+impl Key {
+    const NONE: Self = Self { name: None, tag: 0 };
+
+    fn of(name: Option<&'static str>) -> Self {
+        Self { name, tag: name.map_or(0, |name| json::tag(name.as_bytes())) }
+    }
+}
+
+/// The key that tells a record's type.
+const TYPE: Key = Key { name: Some("type"), tag: json::tag(b"type") };
+
+/// What is looked for on the way through a record.
+struct Wanted {
+    /// The member that tells type or class.
+    awaited: Key,
+    /// The member whose own members are noted as well.
+    opened: Key,
+}
+
+/// What a step over members came to.
+enum Step<'m> {
+    /// The member that was awaited, and up to where the line is read with it.
+    Told(Value<'m>, usize),
+    /// A member that was not.
+    Passed,
+    /// No more members are to be read.
+    Ended(Reading),
 }
 
 impl LineReading<'_> {
@@ -473,15 +511,9 @@ impl LineReading<'_> {
             }
         }
         if let (None, Reading::Whole(end)) = (&kind, &reading) {
-            let fields = Fields {
-                record: &self.bytes[at..],
-                found: self.fields,
-                escaped_keys: self.escaped_keys,
-                opened: self.opened,
-            };
-            let (name, class) = self.agent.classify_untyped(&fields);
+            let (name, class) = self.agent.classify_untyped(&self.fields_of(&self.bytes[at..]));
             // Known at the end only: nothing before it is glued to the record.
-            kind = Some(Kind { name: name.into_owned(), class, read: *end, ..Kind::none() });
+            kind = Some(Kind { name: CompactString::new(&name), class, read: *end, ..Kind::none() });
         }
         let is_evidence = kind.as_ref().is_some_and(|kind: &Kind| kind.class == Class::Evidence);
         let is_noise = is_evidence || kind.as_ref().is_some_and(|kind| kind.class == Class::Noise);
@@ -565,75 +597,103 @@ impl LineReading<'_> {
         Next::End
     }
 
+    /// Reads the members of the record at `at` until its class is known and drops it, or to its closing brace.
     fn read_fields(&mut self, at: usize, must_be_whole: bool, kind: &mut Option<Kind>) -> Reading {
         self.fields.clear();
-        let record = &self.bytes[at..];
-        let Some(mut members) = Members::open(record, 0) else { return Reading::Broken };
-        let mut awaited = Some("type");
-        let mut opens = None;
         self.escaped_keys = false;
         self.opened = None;
+        let record = &self.bytes[at..];
+        let Some(mut members) = Members::open(record, 0) else { return Reading::Broken };
+        let mut wanted = Wanted { awaited: TYPE, opened: Key::of(self.agent.opens_early()) };
         loop {
-            if let Some(name) = awaited.filter(|_| kind.is_some()) {
-                match self.peek(&members, record, name, at, kind) {
-                    Some(class) if self.drops(class, must_be_whole, &members) => return Reading::Dropped,
-                    Some(_) => awaited = None,
-                    None => {}
-                }
-            }
-            let place = match self.open(&mut members, opens).map_or_else(|| members.place(), |place| Ok(Some(place))) {
-                Err(_) => return Reading::Broken,
-                Ok(None) => break,
-                Ok(Some(place)) => place,
+            let (value, read) = match self.step(&mut members, &mut wanted, at, must_be_whole, kind) {
+                Step::Passed => continue,
+                Step::Told(value, read) => (value, read),
+                Step::Ended(Reading::Whole(_)) => break,
+                Step::Ended(reading) => return reading,
             };
-            let key = &record[place.key.clone()];
-            let value = Value::new(&record[place.value.clone()]);
-            self.escaped_keys |= json::has_escapes(key);
-            // Where a glued record may begin when nothing more is read: at the value, if the record was cut right
-            // before or in it; a value in the middle of the line that is whole holds none.
-            let cut_short = value.is_string() || place.value.end == record.len();
-            let read = at + if cut_short { place.value.start } else { place.value.end };
-            self.fields.push(Field { tag: tag_at(record, &place.key), place, inner: false });
-            if !awaited.is_some_and(|name| json::key_is(key, name)) {
-                continue;
-            }
-            let fields = Fields { record, found: self.fields, escaped_keys: self.escaped_keys, opened: self.opened };
-            let settled = match kind.take() {
-                None => match value.text() {
-                    None => Kind::none(),
-                    Some(name) => {
-                        let named = Kind { name: name.text.into_owned(), read, ..Kind::none() };
-                        named.settled(self.agent, &fields, false)
-                    }
-                },
-                Some(known) => Kind { read, ..known.settled(self.agent, &fields, false) },
-            };
+            let settled = self.settle(record, value, read, kind.take());
             let class = settled.class;
-            *kind = Some(settled);
-            awaited = match class {
-                Class::Await(name) => Some(name),
-                class if self.drops(class, must_be_whole, &members) => return Reading::Dropped,
-                _ => {
-                    opens = kind.as_ref().and_then(|kind| self.agent.opens(&kind.name));
-                    None
+            let settled = kind.insert(settled);
+            wanted.awaited = Key::NONE;
+            match class {
+                Class::Await(name) => wanted.awaited = Key::of(Some(name)),
+                class if drops(class, must_be_whole, self.only_last, self.records, &members) => {
+                    return Reading::Dropped;
                 }
-            };
+                _ if wanted.opened.name.is_none() => wanted.opened = Key::of(self.agent.opens(&settled.name)),
+                _ => {}
+            }
         }
         if let Some(Class::Await(_)) = kind.as_ref().map(|kind| kind.class) {
-            let fields = Fields { record, found: self.fields, escaped_keys: self.escaped_keys, opened: self.opened };
-            *kind = kind.take().map(|kind| kind.settled(self.agent, &fields, true));
+            *kind = kind.take().map(|kind| kind.settled(self.agent, &self.fields_of(record), true));
         }
         Reading::Whole(at + members.at())
     }
 
-    /// Whether nothing more of a record of class `class` is to be read.
-    fn drops(&self, class: Class, must_be_whole: bool, upcoming: &Members<'_>) -> bool {
-        match class {
-            Class::Noise | Class::Mark => !must_be_whole,
-            // Looking for a use takes time in proportion to the rest of the line.
-            Class::Evidence => !must_be_whole && (self.only_last || !self.records.wants_evidence(upcoming)),
-            _ => false,
+    /// Goes on over members up to and with the next one that is asked for, or over one that is not.
+    fn step<'m>(
+        &mut self,
+        members: &mut Members<'m>,
+        wanted: &mut Wanted,
+        at: usize,
+        must_be_whole: bool,
+        kind: &mut Option<Kind>,
+    ) -> Step<'m> {
+        let record = members.bytes();
+        let opened = if self.opened.is_some() { Key::NONE } else { wanted.opened };
+        // The type is read in the run. What decides after it may be an object, which is looked into, not skipped.
+        let (before, behind) = if kind.is_none() { (Key::NONE, wanted.awaited) } else { (wanted.awaited, Key::NONE) };
+        let count = self.fields.count();
+        members.run(Stops { before: [before.tag, opened.tag], behind: behind.tag }, None, self.fields);
+        if behind.tag != 0
+            && self.fields.count() > count
+            && let Some(member) = self.fields.last_tagged(behind.tag)
+        {
+            return Step::Told(member.value(record), at + read_up_to(&member.value_place(), record));
         }
+        if let Some(name) = wanted.awaited.name.filter(|_| kind.is_some()) {
+            match self.peek(members, record, name, at, kind) {
+                Some(class) if drops(class, must_be_whole, self.only_last, self.records, members) => {
+                    return Step::Ended(Reading::Dropped);
+                }
+                Some(_) => wanted.awaited = Key::NONE,
+                None => {}
+            }
+        }
+        let place = self.open(members, wanted.opened.name).map_or_else(|| members.place(), |place| Ok(Some(place)));
+        let place = match place {
+            Err(_) => return Step::Ended(Reading::Broken),
+            Ok(None) => return Step::Ended(Reading::Whole(at + members.at())),
+            Ok(Some(place)) => place,
+        };
+        let key = &record[place.key.clone()];
+        self.escaped_keys |= json::has_escapes(key);
+        self.fields.push(Member::new(record, &place, false));
+        match wanted.awaited.name {
+            Some(name) if json::key_is(key, name) => {
+                Step::Told(Value::new(&record[place.value.clone()]), at + read_up_to(&place.value, record))
+            }
+            _ => Step::Passed,
+        }
+    }
+
+    /// The type and class of the record now that the member which was asked for says `value`.
+    fn settle(&self, record: &[u8], value: Value<'_>, read: usize, known: Option<Kind>) -> Kind {
+        let fields = self.fields_of(record);
+        match (known, value.text()) {
+            (Some(known), _) => Kind { read, ..known.settled(self.agent, &fields, false) },
+            (None, None) => Kind::none(),
+            (None, Some(name)) => {
+                let named = Kind { name: CompactString::new(&name.text), read, ..Kind::none() };
+                named.settled(self.agent, &fields, false)
+            }
+        }
+    }
+
+    /// The members found so far of `record`.
+    fn fields_of<'f>(&'f self, record: &'f [u8]) -> Fields<'f> {
+        Fields { record, index: self.fields, escaped_keys: self.escaped_keys, opened: self.opened }
     }
 
     /// Notes the members of the member called `name` if that comes next and is an object that can be read; gives its
@@ -642,18 +702,20 @@ impl LineReading<'_> {
         let name = name.filter(|_| self.opened.is_none())?;
         let mut place = members.upcoming_object()?;
         let record = members.bytes();
-        let fields = Fields { record, found: self.fields, escaped_keys: self.escaped_keys, opened: None };
+        let fields = Fields { record, index: self.fields, escaped_keys: self.escaped_keys, opened: None };
         if &record[place.key.clone()] != name.as_bytes() || fields.get(name).is_some() {
             return None;
         }
-        let (from, mut escaped) = (self.fields.len(), false);
+        let list = Some(self.agent.lists().map_or(0, |name| json::tag(name.as_bytes())));
+        let (from, mut escaped) = (self.fields.count(), false);
         let mut inner = Members::open(record, place.value.start)?;
         loop {
+            inner.run(Stops::default(), list, self.fields);
             match inner.place() {
                 Ok(Some(place)) => {
                     let key = &record[place.key.clone()];
                     escaped |= json::has_escapes(key);
-                    self.fields.push(Field { tag: tag_at(record, &place.key), place, inner: true });
+                    self.fields.push(Member::new(record, &place, true));
                 }
                 Ok(None) => break,
                 Err(_) => {
@@ -686,10 +748,10 @@ impl LineReading<'_> {
             return None;
         }
         let read = at + place.value.start;
-        self.fields.push(Field { tag: tag_at(record, &place.key), place, inner: false });
+        self.fields.push(Member::new(record, &place, false));
         let fields = Fields {
             record,
-            found: self.fields,
+            index: self.fields,
             escaped_keys: self.escaped_keys || json::has_escapes(key),
             opened: None,
         };
@@ -710,7 +772,7 @@ impl LineReading<'_> {
         if is_wanted || matches!(kind.class, Class::Signal | Class::Mark | Class::Fact | Class::Evidence) {
             let fields = Fields {
                 record: &self.bytes[at..end.min(self.bytes.len())],
-                found: self.fields,
+                index: self.fields,
                 escaped_keys: self.escaped_keys,
                 opened: self.opened,
             };
@@ -743,6 +805,23 @@ enum Next {
     At(usize),
     /// Behind something broken.
     Recovered(usize),
+}
+
+/// Where a glued record may begin when nothing more of `record` is read than the value at `value`: at the value, if the
+/// record was cut right before or in it; a value in the middle of the line that is whole holds none.
+fn read_up_to(value: &Range<usize>, record: &[u8]) -> usize {
+    let cut_short = record[value.start] == b'"' || value.end == record.len();
+    if cut_short { value.start } else { value.end }
+}
+
+/// Whether nothing more of a record of class `class` is to be read, of which `upcoming` is not read yet.
+fn drops(class: Class, must_be_whole: bool, only_last: bool, records: &dyn Records, upcoming: &Members<'_>) -> bool {
+    match class {
+        Class::Noise | Class::Mark => !must_be_whole,
+        // Looking for a use takes time in proportion to the rest of the line.
+        Class::Evidence => !must_be_whole && (only_last || !records.wants_evidence(upcoming)),
+        _ => false,
+    }
 }
 
 fn is_whole_value(bytes: &[u8]) -> bool {

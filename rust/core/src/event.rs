@@ -141,21 +141,34 @@ impl EntryId {
     /// The id of the usual form that is written as `bytes`; `None` when that is something else.
     #[must_use]
     pub fn of_uuid(bytes: &[u8]) -> Option<Self> {
-        let mut value = 0_u128;
-        if bytes.len() != 36 {
+        let bytes: &[u8; 36] = bytes.try_into().ok()?;
+        if bytes[8] != b'-' || bytes[13] != b'-' || bytes[18] != b'-' || bytes[23] != b'-' {
             return None;
         }
-        for (at, &byte) in bytes.iter().enumerate() {
-            let digit = match (byte, matches!(at, 8 | 13 | 18 | 23)) {
-                (b'-', true) => continue,
-                (b'0'..=b'9', false) => byte - b'0',
-                // Capitals are another id: only the spelling that is always written is packed.
-                (b'a'..=b'f', false) => byte - b'a' + 10,
-                _ => return None,
-            };
-            value = value << 4 | u128::from(digit);
+        let mut digits = [0; 32];
+        digits[..8].copy_from_slice(&bytes[..8]);
+        digits[8..12].copy_from_slice(&bytes[9..13]);
+        digits[12..16].copy_from_slice(&bytes[14..18]);
+        digits[16..20].copy_from_slice(&bytes[19..23]);
+        digits[20..].copy_from_slice(&bytes[24..]);
+        // Side by side, as the compiler can do it. Capitals are another id: only the spelling that is always written
+        // is packed.
+        let mut all = true;
+        for digit in &mut digits {
+            let (number, letter) = (digit.wrapping_sub(b'0'), digit.wrapping_sub(b'a'));
+            all &= number < 10 || letter < 6;
+            *digit = if number < 10 { number } else { letter.wrapping_add(10) };
         }
-        Some(Self::Uuid(value))
+        let mut packed = 0;
+        for eight in digits.as_chunks::<8>().0 {
+            // Two digits to a byte, then bytes to pairs, pairs to fours.
+            let eight = u64::from_be_bytes(*eight);
+            let bytes = (eight | eight >> 4) & 0x00FF_00FF_00FF_00FF;
+            let pairs = (bytes | bytes >> 8) & 0x0000_FFFF_0000_FFFF;
+            let fours = (pairs | pairs >> 16) & 0xFFFF_FFFF;
+            packed = packed << 32 | u128::from(fours);
+        }
+        all.then_some(Self::Uuid(packed))
     }
 
     /// Whether there is none.

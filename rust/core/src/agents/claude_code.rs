@@ -18,7 +18,7 @@ use crate::event::{
 };
 use crate::glue::Recognize;
 use crate::images::inline_images;
-use crate::json::{self, Broken, Members, Value, has_escapes, key_is};
+use crate::json::{self, Broken, Member, Members, Value, has_escapes, key_is};
 
 use human::{human_words, is_slash_command};
 
@@ -47,6 +47,17 @@ const SUBAGENT_TOOLS: [&str; 2] = ["Task", "Agent"];
 /// Members of a tool's input that say what the call is about, the most telling first.
 const TARGETS: [&str; 4] = ["file_path", "path", "url", "filename"];
 
+/// What the text of a result holds that tells of a subagent; and how an escape begins that may spell a letter of that.
+static TELLS_OF_SUBAGENT: LazyLock<[Finder<'_>; 2]> =
+    LazyLock::new(|| [Finder::new("agentId:"), Finder::new("<usage>")]);
+static ESCAPE: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\\u00"));
+
+/// Whether the text of a result, as it is written, may tell of a subagent.
+fn may_tell_of_subagent(raw: &[u8]) -> bool {
+    let is_letter = |at: usize| matches!(raw.get(at + 4), Some(b'3' | b'4' | b'6' | b'7'));
+    TELLS_OF_SUBAGENT.iter().any(|word| word.find(raw).is_some()) || ESCAPE.find_iter(raw).any(is_letter)
+}
+
 /// Every progress entry that names a subagent holds this.
 static NAMES_SUBAGENT: LazyLock<[Finder<'_>; 1]> = LazyLock::new(|| [Finder::new("agent_progress")]);
 
@@ -61,6 +72,14 @@ impl Classify for ClaudeCode {
 
     fn opens(&self, kind: &str) -> Option<&'static str> {
         matches!(kind, "user" | "assistant").then_some("message")
+    }
+
+    fn opens_early(&self) -> Option<&'static str> {
+        Some("message")
+    }
+
+    fn lists(&self) -> Option<&'static str> {
+        Some("content")
     }
 
     fn detailed<'k>(&self, kind: &'k str, entry: &Fields<'_>) -> Cow<'k, str> {
@@ -181,6 +200,42 @@ struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
+    /// The same of an entry, where they may have been noted on the way.
+    fn of_entry(entry: &Entry<'a>, content: Option<Value<'a>>) -> Result<Vec<Self>, Broken> {
+        let Some(objects) = content.and_then(|content| entry.objects(content)) else { return Self::all(content) };
+        let block = |(whole, members): (Value<'a>, &[Member])| {
+            let mut block = Self { whole: Some(whole), ..Self::default() };
+            for member in members {
+                block.take_noted(entry.record(), member);
+            }
+            block
+        };
+        Ok(objects.map(block).collect())
+    }
+
+    fn take_noted(&mut self, record: &'a [u8], member: &Member) {
+        const TYPE: u64 = json::tag(b"type");
+        const TEXT: u64 = json::tag(b"text");
+        const THINKING: u64 = json::tag(b"thinking");
+        const ID: u64 = json::tag(b"id");
+        const NAME: u64 = json::tag(b"name");
+        const INPUT: u64 = json::tag(b"input");
+        const CONTENT: u64 = json::tag(b"content");
+        const TOOL_USE_ID: u64 = json::tag(b"tool_use_id");
+        let slot = match member.tag() {
+            TYPE => &mut self.kind,
+            TEXT => &mut self.text,
+            THINKING if member.key(record) == b"thinking" => &mut self.thinking,
+            ID => &mut self.id,
+            NAME => &mut self.name,
+            INPUT => &mut self.input,
+            CONTENT => &mut self.content,
+            TOOL_USE_ID if member.key(record) == b"tool_use_id" => &mut self.tool_use_id,
+            _ => return,
+        };
+        slot.get_or_insert_with(|| member.value(record));
+    }
+
     /// The blocks of `content`, found in one pass. A bare string is a block of text.
     fn all(content: Option<Value<'a>>) -> Result<Vec<Self>, Broken> {
         let mut blocks = Vec::new();
@@ -241,9 +296,12 @@ impl Joined {
             return;
         }
         self.lossy |= text.lossy;
-        if !self.text.is_empty() {
-            self.text.push('\n');
+        if self.text.is_empty() {
+            // Most texts are one block: what was decoded is what is kept.
+            self.text = text.text.into_owned();
+            return;
         }
+        self.text.push('\n');
         self.text.push_str(&text.text);
     }
 }
@@ -271,7 +329,7 @@ fn words_and_images<'a>(blocks: &[Block<'a>]) -> (Joined, Vec<InlineImage<'a>>) 
 
 fn read_user(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) -> Result<(), Broken> {
     let content = entry.inner("message", "content")?;
-    let blocks = Block::all(content)?;
+    let blocks = Block::of_entry(entry, content)?;
     let results = read_tool_results(entry, &blocks, context, say);
     if results > 0 && results == blocks.len() {
         return Ok(());
@@ -334,15 +392,21 @@ fn subagent_evidence(structured: Option<Value<'_>>, content: Option<Value<'_>>) 
     let mut agent = None;
     let mut usage = Usage::default();
     if let Some(result) = structured {
-        let id = string(result.get("agentId"));
+        // The first of each name counts; all in one pass, for some results are megabytes.
+        let mut found = [None; 4];
+        for (key, value) in result.members() {
+            let names = ["agentId", "totalTokens", "totalToolUseCount", "totalDurationMs"];
+            if let Some(at) = names.iter().position(|name| key_is(key, name)) {
+                found[at].get_or_insert(value);
+            }
+        }
+        let id = string(found[0]);
         agent = (!id.is_empty()).then(|| (LinkedBy::Result, id.into_owned()));
-        let number = |name| result.get(name).and_then(Value::integer);
-        usage = Usage {
-            total_tokens: number("totalTokens"),
-            tool_uses: number("totalToolUseCount"),
-            duration_ms: number("totalDurationMs"),
-        };
+        let number = |at: usize| found[at].and_then(Value::integer);
+        usage = Usage { total_tokens: number(1), tool_uses: number(2), duration_ms: number(3) };
     }
+    // Most results are of calls that started nothing, and are not decoded to find that out.
+    let content = content.filter(|content| may_tell_of_subagent(content.raw()));
     let text = words_and_images(&Block::all(content).unwrap_or_default()).0.text;
     if agent.is_none() {
         agent = last_line_value(&text, "agentId:").map(|id| (LinkedBy::Text, id.to_owned()));
@@ -378,7 +442,7 @@ fn read_assistant(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn Fn
         say(Signal::ClientMessage);
         return Ok(());
     }
-    let blocks = Block::all(content)?;
+    let blocks = Block::of_entry(entry, content)?;
     let (mut says, mut thinks, mut tools) = (Joined::default(), Joined::default(), Vec::new());
     for block in &blocks {
         match block.kind().as_ref() {

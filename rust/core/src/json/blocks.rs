@@ -23,6 +23,7 @@
 mod avx2;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+mod run;
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -31,7 +32,10 @@ use avx2::{Block, prefix_xor, supported};
 #[cfg(target_arch = "aarch64")]
 use neon::{Block, prefix_xor, supported};
 
+use super::index::{MemberIndex, Stops};
 use super::scan::{Broken, MemberPlace, plain_object_start, scalar_end, skip_blank};
+
+pub(super) use run::RunStart;
 
 const BLOCK: usize = 64;
 
@@ -93,6 +97,14 @@ pub(super) fn member(bytes: &[u8], key: usize) -> Result<MemberPlace, Broken> {
     unsafe { member_in_blocks(bytes, key) }
 }
 
+/// [`super::Members::run`] for a processor on which [`available`] is true; gives the place to go on at.
+pub(super) fn run(bytes: &[u8], begin: RunStart, stops: Stops, list: Option<u64>, index: &mut MemberIndex) -> usize {
+    debug_assert!(supported());
+    // SAFETY: the caller has asked `available`, which is true only where `supported` is: the processor has every
+    // feature of the function.
+    unsafe { run::run_in_blocks(bytes, begin, stops, list, index) }
+}
+
 /// [`super::scan::object_start`] for a processor on which [`available`] is true.
 pub(super) fn object_start(bytes: &[u8], from: usize, letters: [u8; 2]) -> Option<usize> {
     debug_assert!(supported());
@@ -127,6 +139,11 @@ fn escaped(backslashes: u64, carry: &mut u64) -> u64 {
     }
     let backslashes = backslashes & !*carry;
     let follows = backslashes << 1 | *carry;
+    if backslashes & (backslashes << 1) == 0 {
+        // No two in a row, as nearly always.
+        *carry = backslashes >> 63;
+        return follows;
+    }
     let odd_starts = backslashes & !EVEN & !follows;
     let (even_runs, overflow) = odd_starts.overflowing_add(backslashes);
     *carry = u64::from(overflow);
@@ -136,7 +153,7 @@ fn escaped(backslashes: u64, carry: &mut u64) -> u64 {
 /// Passes a block in which nothing depends on what is escaped: only what the next one begins with does, and that only
 /// where this one ends with a backslash.
 #[inline]
-#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2"))]
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,bmi2,popcnt,pclmulqdq"))]
 #[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon"))]
 fn pass_string(bytes: &[u8], at: usize, block: Block, carry: &mut u64) {
     if bytes.get(at + BLOCK - 1) == Some(&b'\\') {
@@ -146,8 +163,34 @@ fn pass_string(bytes: &[u8], at: usize, block: Block, carry: &mut u64) {
     }
 }
 
+/// So many blocks of a string without a quote are followed by more of them more often than not: two are then looked at
+/// at a time.
+const LONG_STRING_BLOCKS: u32 = 12;
+
+/// From `at`, in a string, passes pairs of blocks without quotes; gives the place of the first pair with one, or where
+/// less than a pair is left.
+#[inline]
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,bmi2,popcnt,pclmulqdq"))]
+#[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon"))]
+fn pass_long_string(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(blocks) = bytes.get(at..).and_then(|rest| rest.first_chunk::<{ 2 * BLOCK }>()) {
+        if Block::has_either(blocks, b'"') {
+            break;
+        }
+        at += 2 * BLOCK;
+    }
+    at
+}
+
+/// Whether the byte at `at` stands behind an odd run of backslashes that begins behind `open`.
+#[inline]
+fn ends_with_escape(bytes: &[u8], open: usize, at: usize) -> bool {
+    let Some(before) = bytes.get(open + 1..at) else { return false };
+    before.last() == Some(&b'\\') && before.iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1
+}
+
 /// Key and value in one call: most of both are shorter than a block, and the call would cost as much as the search.
-#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,popcnt,pclmulqdq"))]
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,bmi2,popcnt,pclmulqdq"))]
 #[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon"))]
 fn member_in_blocks(bytes: &[u8], key: usize) -> Result<MemberPlace, Broken> {
     if bytes.get(key) != Some(&b'"') {
@@ -173,7 +216,7 @@ fn member_in_blocks(bytes: &[u8], key: usize) -> Result<MemberPlace, Broken> {
 
 /// The member at `key`, if it is a string without escapes and the whole fits into a block, as most do.
 #[inline]
-#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,popcnt,pclmulqdq"))]
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,bmi2,popcnt,pclmulqdq"))]
 #[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon"))]
 fn short_member(bytes: &[u8], key: usize) -> Option<MemberPlace> {
     let block = Block::of(bytes.get(key + 1..)?.first_chunk::<BLOCK>()?);
@@ -190,32 +233,46 @@ fn short_member(bytes: &[u8], key: usize) -> Option<MemberPlace> {
     (escapes == 0).then(|| MemberPlace { key: behind..behind + key_end, value: behind + value..behind + value_end + 1 })
 }
 
-#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,popcnt,pclmulqdq"))]
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,bmi2,popcnt,pclmulqdq"))]
 #[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon"))]
 fn object_start_in_blocks(bytes: &[u8], from: usize, letters: [u8; 2]) -> Option<usize> {
     let mut at = from;
     // The three bytes of a start are looked for side by side, each in a block of its own.
     while at + BLOCK + 2 <= bytes.len() {
         let braces = Block::load(bytes, at).equal(b'{');
-        if braces != 0 {
-            let third = Block::load(bytes, at + 2);
-            let found =
-                braces & Block::load(bytes, at + 1).equal(b'"') & (third.equal(letters[0]) | third.equal(letters[1]));
-            if found != 0 {
-                return Some(at + found.trailing_zeros() as usize);
-            }
+        if braces != 0
+            && let Some(found) = object_start_in_block(bytes, at, braces, letters)
+        {
+            return Some(found);
         }
         at += BLOCK;
+    }
+    // What is left is looked at with what stands before it, which begins no object but in a short line.
+    if let Some(last) = bytes.len().checked_sub(BLOCK + 2).filter(|&last| last >= from && at < bytes.len()) {
+        return object_start_in_block(bytes, last, Block::load(bytes, last).equal(b'{'), letters);
     }
     plain_object_start(bytes, at, letters)
 }
 
 #[inline]
-#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,popcnt,pclmulqdq"))]
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,bmi2,popcnt,pclmulqdq"))]
+#[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon"))]
+fn object_start_in_block(bytes: &[u8], at: usize, braces: u64, letters: [u8; 2]) -> Option<usize> {
+    let quotes = braces & Block::load(bytes, at + 1).equal(b'"');
+    if quotes == 0 {
+        return None;
+    }
+    let third = Block::load(bytes, at + 2);
+    let found = quotes & (third.equal(letters[0]) | third.equal(letters[1]));
+    (found != 0).then(|| at + found.trailing_zeros() as usize)
+}
+
+#[inline]
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,bmi2,popcnt,pclmulqdq"))]
 #[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon"))]
 fn string_end_in_blocks(bytes: &[u8], open: usize) -> Result<usize, Broken> {
     let mut at = open + 1;
-    let mut carry = 0;
+    let (mut carry, mut plain_blocks) = (0, 0);
     while at < bytes.len() {
         let block = Block::load(bytes, at);
         let quotes = block.equal(b'"');
@@ -224,7 +281,14 @@ fn string_end_in_blocks(bytes: &[u8], open: usize) -> Result<usize, Broken> {
             if quotes != 0 {
                 return Ok(at + quotes.trailing_zeros() as usize + 1);
             }
+            plain_blocks = 0;
         } else {
+            plain_blocks += 1;
+            if plain_blocks > LONG_STRING_BLOCKS {
+                at = pass_long_string(bytes, at + BLOCK);
+                carry = u64::from(ends_with_escape(bytes, open, at));
+                continue;
+            }
             pass_string(bytes, at, block, &mut carry);
         }
         at += BLOCK;
@@ -232,17 +296,30 @@ fn string_end_in_blocks(bytes: &[u8], open: usize) -> Result<usize, Broken> {
     Err(Broken)
 }
 
-#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,popcnt,pclmulqdq"))]
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,bmi2,popcnt,pclmulqdq"))]
 #[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon"))]
 fn container_end_in_blocks(bytes: &[u8], open: usize, opening: u8, closing: u8) -> Result<usize, Broken> {
     let mut at = open + 1;
     let mut depth = 1_usize;
-    let (mut carry, mut was_inside, mut was_closing) = (0, 0_u64, 0_u64);
+    let (mut carry, mut was_inside, mut was_closing, mut plain_blocks) = (0, 0_u64, 0_u64, 0);
     while at < bytes.len() {
         let block = Block::load(bytes, at);
-        let quotes = block.equal(b'"') & !escaped(block.equal(b'\\'), &mut carry);
+        let quotes = block.equal(b'"');
         if quotes == 0 && was_inside != 0 {
             // In the middle of a long string, as most of a transcript is.
+            plain_blocks += 1;
+            if plain_blocks > LONG_STRING_BLOCKS {
+                at = pass_long_string(bytes, at + BLOCK);
+                carry = u64::from(ends_with_escape(bytes, open, at));
+            } else {
+                pass_string(bytes, at, block, &mut carry);
+                at += BLOCK;
+            }
+            continue;
+        }
+        plain_blocks = 0;
+        let quotes = quotes & !escaped(block.equal(b'\\'), &mut carry);
+        if quotes == 0 && was_inside != 0 {
             at += BLOCK;
             continue;
         }
@@ -251,7 +328,7 @@ fn container_end_in_blocks(bytes: &[u8], open: usize, opening: u8, closing: u8) 
         let closing_quotes = quotes & !inside;
         let behind = closing_quotes << 1 | was_closing;
         was_closing = closing_quotes >> 63;
-        let broken = if behind == 0 { 0 } else { behind & (block.equal(b'p') | block.equal(b't')) };
+        let broken = if behind == 0 { 0 } else { behind & block.equal_but_for(4, b't') };
         // All ones when the block ends inside a string.
         was_inside = (inside.cast_signed() >> 63).cast_unsigned();
         let closes = block.equal(closing) & !inside;

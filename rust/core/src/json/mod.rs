@@ -6,12 +6,14 @@
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod blocks;
+mod index;
 mod scan;
 mod string;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
+pub use index::{Member, MemberIndex, Stops, tag};
 pub use scan::{Broken, MemberPlace, enclosing_object_start, has_escapes, object_start, skip_blank, value_end};
 pub use string::{Text, decode};
 
@@ -281,6 +283,22 @@ impl<'a> Members<'a> {
         let start = self.at;
         self.at = value_end(self.bytes, start)?;
         Ok(Value(&self.bytes[start..self.at]))
+    }
+
+    /// Pushes the next members to `index`, as many as are written in the usual way, up to where `stops` say. With
+    /// `list`, they are members of a member, and where that tag's value is a list of objects, those are noted as well.
+    ///
+    /// It may push none: whatever is unusual is left to [`Members::place`], as is everything without vector
+    /// instructions.
+    #[inline]
+    pub fn run(&mut self, stops: Stops, list: Option<u64>, index: &mut MemberIndex) {
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        if blocks::available() {
+            let before = index.count();
+            let begin = blocks::RunStart { at: self.at, first: self.first };
+            self.at = blocks::run(self.bytes, begin, stops, list, index);
+            self.first &= index.count() == before;
+        }
     }
 
     /// Goes on behind a member whose place is known.

@@ -81,9 +81,33 @@ const TYPES: &[(&str, TypeClass, &str)] = &[
 /// Families of types that share a beginning.
 const PREFIXES: &[(&str, TypeClass, &str)] = &[("marble-origami-", Noise, "2.1")];
 
+/// Where the names with the same [`slot`] stand in [`TYPES`], from 1.
+static PLACES: [[u8; 4]; 64] = {
+    let mut places = [[0; 4]; 64];
+    let mut at = 0;
+    while at < TYPES.len() {
+        let places = &mut places[slot(TYPES[at].0.as_bytes())];
+        let mut next = 0;
+        while places[next] != 0 {
+            next += 1;
+        }
+        places[next] = at as u8 + 1;
+        at += 1;
+    }
+    places
+};
+
+/// A number below 64 that few names share.
+const fn slot(name: &[u8]) -> usize {
+    let Some((&first, _)) = name.split_first() else { return 0 };
+    (first as usize * 7 + name[name.len() - 1] as usize * 3 + name.len() * 5 + name[name.len() / 2] as usize) % 64
+}
+
 /// The row of `kind`.
 pub(super) fn find(kind: &str) -> Option<TypeClass> {
-    let exact = TYPES.iter().find(|(name, _, _)| *name == kind);
+    let exact = PLACES.get(slot(kind.as_bytes())).map_or(&[0; 4], |places| places);
+    let exact = exact.iter().take_while(|&&place| place != 0).map(|&place| &TYPES[usize::from(place) - 1]);
+    let exact = exact.into_iter().find(|(name, _, _)| *name == kind);
     exact.or_else(|| PREFIXES.iter().find(|(prefix, _, _)| kind.starts_with(prefix))).map(|&(_, class, _)| class)
 }
 

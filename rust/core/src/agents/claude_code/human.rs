@@ -57,6 +57,9 @@ pub(super) fn human_words(blocks: &[String], compact_summary: bool) -> HumanWord
     let mut all = HumanWords { markup: !pieces.is_empty(), ..HumanWords::default() };
     for piece in &pieces {
         let words = words_of_block(piece, compact_summary);
+        if pieces.len() == 1 {
+            return words;
+        }
         if !all.says.is_empty() && !words.says.is_empty() {
             all.says.push('\n');
         }
@@ -73,7 +76,8 @@ pub(super) fn human_words(blocks: &[String], compact_summary: bool) -> HumanWord
 fn words_of_block(text: &str, compact_summary: bool) -> HumanWords {
     let mut words = HumanWords::default();
     let mut rest = text.trim().to_owned();
-    for _ in 0..MOST_LAYERS {
+    let layers = if is_plain(&rest) { 0 } else { MOST_LAYERS };
+    for _ in 0..layers {
         if !compact_summary {
             if NOT_HUMAN.iter().any(|marker| rest.starts_with(marker)) || rest.starts_with(SKILL_BODY) {
                 words.markup = true;
@@ -103,6 +107,15 @@ fn words_of_block(text: &str, compact_summary: bool) -> HumanWords {
     words.continuation = compact_summary || contains_ignoring_case(&rest, CONTINUATION);
     words.says = rest;
     words
+}
+
+/// Whether nothing in `text` could be what the human did not type: every mark but these begins with `<`.
+fn is_plain(text: &str) -> bool {
+    let begins = |mark: &&str| !mark.starts_with('<') && text.starts_with(mark);
+    memchr::memchr(b'<', text.as_bytes()).is_none()
+        && !text.starts_with(INTERRUPTION)
+        && !text.starts_with(SKILL_BODY)
+        && !NOT_HUMAN.iter().any(begins)
 }
 
 /// Whether `text` is a slash command (`/init`, `/mcp list`) and not a path.
@@ -179,8 +192,16 @@ fn without_context(text: &str) -> String {
     kept.trim().to_owned()
 }
 
+/// Whether `text` holds `lower`, which holds a `v`, in any letter case.
 fn contains_ignoring_case(text: &str, lower: &str) -> bool {
-    text.to_ascii_lowercase().contains(lower)
+    let (text, lower) = (text.as_bytes(), lower.as_bytes());
+    let Some(before) = lower.iter().position(|&byte| byte == b'v') else { return false };
+    memchr::memchr2_iter(b'v', b'V', text).any(|place| {
+        let start = place.checked_sub(before);
+        start
+            .and_then(|start| text.get(start..start + lower.len()))
+            .is_some_and(|there| there.eq_ignore_ascii_case(lower))
+    })
 }
 
 #[cfg(test)]

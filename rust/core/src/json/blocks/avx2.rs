@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::{
     __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm_set1_epi8, _mm256_cmpeq_epi8,
-    _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8,
+    _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
 };
 
 use super::BLOCK;
@@ -12,6 +12,7 @@ use super::BLOCK;
 pub(super) fn supported() -> bool {
     is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
         && is_x86_feature_detected!("popcnt")
         && is_x86_feature_detected!("pclmulqdq")
 }
@@ -39,6 +40,35 @@ impl Block {
         let low = _mm256_movemask_epi8(_mm256_cmpeq_epi8(self.0, wanted)).cast_unsigned();
         let high = _mm256_movemask_epi8(_mm256_cmpeq_epi8(self.1, wanted)).cast_unsigned();
         u64::from(low) | u64::from(high) << 32
+    }
+
+    /// Whether one of two blocks holds `byte`.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn has_either(bytes: &[u8; 2 * BLOCK], byte: u8) -> bool {
+        let wanted = _mm256_set1_epi8(byte.cast_signed());
+        #[expect(clippy::cast_ptr_alignment, reason = "the load is the one that needs no alignment")]
+        let start = bytes.as_ptr().cast::<__m256i>();
+        // SAFETY: `bytes` is 128 bytes long, so 32 can be read at each of these; the load needs no alignment.
+        let parts = unsafe {
+            [
+                _mm256_loadu_si256(start),
+                _mm256_loadu_si256(start.add(1)),
+                _mm256_loadu_si256(start.add(2)),
+                _mm256_loadu_si256(start.add(3)),
+            ]
+        };
+        let first = _mm256_or_si256(_mm256_cmpeq_epi8(parts[0], wanted), _mm256_cmpeq_epi8(parts[1], wanted));
+        let second = _mm256_or_si256(_mm256_cmpeq_epi8(parts[2], wanted), _mm256_cmpeq_epi8(parts[3], wanted));
+        _mm256_movemask_epi8(_mm256_or_si256(first, second)) != 0
+    }
+
+    /// One bit for each byte that is `byte` when the bits of `but` are set in it.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn equal_but_for(self, but: u8, byte: u8) -> u64 {
+        let but = _mm256_set1_epi8(but.cast_signed());
+        Self(_mm256_or_si256(self.0, but), _mm256_or_si256(self.1, but)).equal(byte)
     }
 }
 

@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "vector loads; all that is done with them has a safe twin in scan.rs")]
 
 use std::arch::aarch64::{
-    uint8x16_t, vandq_u8, vceqq_u8, vdupq_n_u8, vgetq_lane_u64, vld1q_u8, vpaddq_u8, vreinterpretq_u64_u8,
+    uint8x16_t, vandq_u8, vceqq_u8, vdupq_n_u8, vgetq_lane_u64, vld1q_u8, vorrq_u8, vpaddq_u8, vreinterpretq_u64_u8,
 };
 use std::arch::is_aarch64_feature_detected;
 
@@ -43,6 +43,23 @@ impl Block {
         let fourth = vandq_u8(vceqq_u8(fourth, wanted), bits);
         let fours = vpaddq_u8(vpaddq_u8(first, second), vpaddq_u8(third, fourth));
         vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(fours, fours)), 0)
+    }
+
+    /// Whether one of two blocks holds `byte`.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub(super) fn has_either(bytes: &[u8; 2 * BLOCK], byte: u8) -> bool {
+        let (blocks, _) = bytes.as_chunks::<BLOCK>();
+        Self::of(&blocks[0]).equal(byte) | Self::of(&blocks[1]).equal(byte) != 0
+    }
+
+    /// One bit for each byte that is `byte` when the bits of `but` are set in it.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub(super) fn equal_but_for(self, but: u8, byte: u8) -> u64 {
+        let but = vdupq_n_u8(but);
+        let Self(first, second, third, fourth) = self;
+        Self(vorrq_u8(first, but), vorrq_u8(second, but), vorrq_u8(third, but), vorrq_u8(fourth, but)).equal(byte)
     }
 }
 
