@@ -68,7 +68,7 @@ MAY_IMPORT["conversation"] = MAY_IMPORT["manifest"] | {"manifest"}
 MAY_IMPORT["parse"] = MAY_IMPORT["conversation"] | {"conversation", "threads"}
 MAY_IMPORT["discover"] = MAY_IMPORT["parse"] | {"parse", "sessions"}
 MAY_IMPORT["census"] = MAY_IMPORT["document"] | {"parallel", "input", "glue", "head", "document", "sessions"}
-MAY_IMPORT["sinks"] = {"error", "private", "event", "images", "conversation", "manifest"}
+MAY_IMPORT["sinks"] = {"error", "private", "event", "images", "conversation", "manifest", "parallel"}
 
 TOP_LEVEL = {
     "Cargo.lock",

@@ -71,7 +71,7 @@ impl Conversation {
     ///
     /// # Errors
     /// When the temporary file that holds it cannot be read, or `out` not be written.
-    pub fn copy_image(&self, image: ImageId, out: &mut dyn Write) -> io::Result<()> {
+    pub fn copy_image<W: Write + ?Sized>(&self, image: ImageId, out: &mut W) -> io::Result<()> {
         self.images.lock().unwrap_or_else(PoisonError::into_inner).copy_to(image, out)
     }
 

@@ -177,17 +177,7 @@ pub fn looks_like_image(characters: &[u8]) -> bool {
     STANDARD.decode_to_vec(head).is_ok_and(|bytes| ImageFormat::of(&bytes).is_some())
 }
 
-/// The bytes of the image that the characters of a run encode.
-///
-/// # Errors
-/// Why it has to stay where it is.
-pub fn image_of(characters: &[u8], cap: usize) -> Result<(Vec<u8>, ImageFormat), LeftInline> {
-    let mut bytes = Vec::new();
-    let format = decode_image(characters, cap, &mut bytes)?;
-    Ok((bytes, format))
-}
-
-/// The same, with the bytes put into `bytes` instead of what was there.
+/// Puts the bytes of the image that the characters of a run encode into `bytes`, instead of what was there.
 ///
 /// # Errors
 /// Why it has to stay where it is.

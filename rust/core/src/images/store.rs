@@ -1,20 +1,32 @@
 //! Decoded images, once each, kept in a temporary file so that memory does not grow with them.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::{Mutex, PoisonError};
 
-use sha2::{Digest, Sha256};
-use tempfile::SpooledTempFile;
+use rustc_hash::FxSeededState;
 
 use super::format::ImageFormat;
-use super::recent::Recent;
-use super::runs::{DEFAULT_CAP, LeftInline, image_of};
+use super::runs::{DEFAULT_CAP, LeftInline, decode_image};
 use crate::event::{ImageId, InlineImage, MetImage, NotExtracted};
 use crate::json;
 
 /// How much is kept in memory before the temporary file is made.
 const SPOOL_LIMIT: usize = 4 * 1024 * 1024;
+
+/// The most memory for decoded bytes that a thread keeps for its next image.
+const MAX_KEPT: usize = 16 << 20;
+
+/// How much of an image is compared at a time.
+const COMPARED: usize = 1 << 16;
+
+thread_local! {
+    /// Made once for each thread: fresh memory for each image costs more than to decode it.
+    static DECODED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 struct Stored {
     format: ImageFormat,
@@ -26,9 +38,11 @@ struct Stored {
 /// removes with the store, whatever happens.
 pub struct ImageStore {
     images: Vec<Stored>,
-    by_hash: HashMap<[u8; 32], ImageId>,
-    recent: Recent<ImageId>,
-    spool: SpooledTempFile,
+    /// By a hash of the bytes that is fast and proves nothing: what has the same is compared. It is seeded by chance, so
+    /// that no input can be made in which many images have the same.
+    by_hash: HashMap<u64, ImageId>,
+    hasher: FxSeededState,
+    spool: Spool,
     length: u64,
 }
 
@@ -37,8 +51,8 @@ impl Default for ImageStore {
         Self {
             images: Vec::new(),
             by_hash: HashMap::new(),
-            recent: Recent::default(),
-            spool: SpooledTempFile::new(SPOOL_LIMIT),
+            hasher: FxSeededState::with_seed(RandomState::new().hash_one(()) as usize),
+            spool: Spool::Memory(Vec::new()),
             length: 0,
         }
     }
@@ -61,39 +75,54 @@ impl ImageStore {
     /// # Errors
     /// The outer one when the temporary file cannot be written, the inner one when it is no image.
     pub fn add(store: &Mutex<Self>, image: InlineImage<'_>) -> io::Result<MetImage> {
-        let lock = || store.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(&known) = lock().recent.get(&[], image.base64) {
-            return Ok(Ok(known));
-        }
-        // Some writers escape the slashes (`\/`); JSON says that is the same string.
-        let characters = json::decode(image.base64).text;
-        let (bytes, format) = match image_of(characters.as_bytes(), DEFAULT_CAP) {
-            Ok(image) => image,
-            Err(reason) => return Ok(Err(reason.into())),
-        };
-        let hash: [u8; 32] = Sha256::digest(&bytes).into();
-        lock().keep(image, &bytes, hash, format).map(Ok)
+        DECODED.with_borrow_mut(|bytes| {
+            // Some writers escape the slashes (`\/`); JSON says that is the same string.
+            let escaped = memchr::memchr(b'\\', image.base64).map(|_| json::decode(image.base64).text);
+            let characters = escaped.as_deref().map_or(image.base64, str::as_bytes);
+            let format = match decode_image(characters, DEFAULT_CAP, bytes) {
+                Ok(format) => format,
+                Err(reason) => return Ok(Err(reason.into())),
+            };
+            let lock = || store.lock().unwrap_or_else(PoisonError::into_inner);
+            let hasher = lock().hasher.clone();
+            let hash = hasher.hash_one(bytes.as_slice());
+            let kept = lock().keep(bytes, hash, format);
+            if bytes.capacity() > MAX_KEPT {
+                *bytes = Vec::new();
+            }
+            kept.map(Ok)
+        })
     }
 
-    fn keep(
-        &mut self,
-        image: InlineImage<'_>,
-        bytes: &[u8],
-        hash: [u8; 32],
-        format: ImageFormat,
-    ) -> io::Result<ImageId> {
-        if let Some(&known) = self.by_hash.get(&hash) {
-            self.recent.remember_copy(image.base64, known);
+    fn keep(&mut self, bytes: &[u8], hash: u64, format: ImageFormat) -> io::Result<ImageId> {
+        if let Some(&known) = self.by_hash.get(&hash)
+            && self.holds(known, bytes)?
+        {
             return Ok(known);
         }
-        self.spool.seek(SeekFrom::Start(self.length))?;
-        self.spool.write_all(bytes)?;
+        self.spool.add(bytes)?;
         let id = ImageId(self.images.len());
         self.images.push(Stored { format, start: self.length, length: bytes.len() as u64 });
         self.length += bytes.len() as u64;
         self.by_hash.insert(hash, id);
-        self.recent.remember_copy(image.base64, id);
         Ok(id)
+    }
+
+    /// Whether the bytes of `image` are `bytes`.
+    fn holds(&mut self, image: ImageId, bytes: &[u8]) -> io::Result<bool> {
+        let Stored { start, length, .. } = self.images[image.0];
+        if length != bytes.len() as u64 {
+            return Ok(false);
+        }
+        match &mut self.spool {
+            Spool::Memory(memory) => Ok(memory[start as usize..][..bytes.len()] == *bytes),
+            Spool::File(file) => {
+                file.seek(SeekFrom::Start(start))?;
+                let same = reads_the_same(file, bytes);
+                file.seek(SeekFrom::End(0))?;
+                same
+            }
+        }
     }
 
     /// What `image` is.
@@ -102,15 +131,57 @@ impl ImageStore {
         self.images[image.0].format
     }
 
-    /// Copies the bytes of `image` to `out`.
+    /// Copies the bytes of `image` to `out`. To a file the system copies what lies in the temporary one by itself.
     ///
     /// # Errors
     /// When the temporary file cannot be read or `out` not be written.
-    pub fn copy_to(&mut self, image: ImageId, out: &mut dyn Write) -> io::Result<()> {
+    pub fn copy_to<W: Write + ?Sized>(&mut self, image: ImageId, out: &mut W) -> io::Result<()> {
         let Stored { start, length, .. } = self.images[image.0];
-        self.spool.seek(SeekFrom::Start(start))?;
-        let copied = io::copy(&mut (&mut self.spool).take(length), out)?;
-        if copied == length { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+        match &mut self.spool {
+            Spool::Memory(memory) => out.write_all(&memory[start as usize..][..length as usize]),
+            Spool::File(file) => {
+                file.seek(SeekFrom::Start(start))?;
+                let copied = io::copy(&mut (&*file).take(length), out)?;
+                file.seek(SeekFrom::End(0))?;
+                if copied == length { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+            }
+        }
+    }
+}
+
+/// Whether `file` goes on with `bytes`.
+fn reads_the_same(file: &mut File, bytes: &[u8]) -> io::Result<bool> {
+    let mut read = vec![0; bytes.len().min(COMPARED)];
+    for wanted in bytes.chunks(COMPARED) {
+        let read = &mut read[..wanted.len()];
+        file.read_exact(read)?;
+        if read != wanted {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Where the bytes are.
+enum Spool {
+    Memory(Vec<u8>),
+    /// From [`SPOOL_LIMIT`] on; always at its end, but while it is read.
+    File(File),
+}
+
+impl Spool {
+    fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Memory(memory) if memory.len() + bytes.len() <= SPOOL_LIMIT => memory.extend_from_slice(bytes),
+            Self::Memory(memory) => {
+                let mut file = tempfile::tempfile()?;
+                file.write_all(memory)?;
+                file.write_all(bytes)?;
+                *self = Self::File(file);
+            }
+            Self::File(file) => file.write_all(bytes)?,
+        }
+        Ok(())
     }
 }
 

@@ -9,7 +9,7 @@
 //! Transcripts are private: folders are made 0700, files 0600.
 
 use std::collections::HashSet;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -20,11 +20,21 @@ use crate::conversation::{Conversation, PROGRAM};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::manifest::Manifest;
-use crate::private;
+use crate::{parallel, private};
+
+use super::event_text::push_event;
 
 const EVENTS: &str = "events.json";
 const MANIFEST: &str = "manifest.json";
 const ASSETS: &str = "assets";
+
+/// How much of events.json is gathered before it is written.
+const GATHERED: usize = 1 << 16;
+
+/// Files that are open at a time until they are on the disk, and threads that wait for that: a disk takes little longer
+/// for several at once than for one.
+const MOST_OPEN: usize = 128;
+const SYNC_THREADS: usize = 4;
 
 /// What the folders are called that are written beside the place.
 const STAGING: (&str, &str) = (".retell-", ".partial");
@@ -75,12 +85,17 @@ pub fn write(conversation: &Conversation, folder: &Path) -> Result<()> {
 /// # Errors
 /// When `out` cannot be written.
 pub fn write_events(events: &[Event], out: &mut dyn Write) -> io::Result<()> {
-    out.write_all(b"[")?;
+    let mut gathered = b"[".to_vec();
     for (at, event) in events.iter().enumerate() {
-        out.write_all(if at == 0 { b"\n" } else { b",\n" })?;
-        write_event(event, out)?;
+        gathered.extend_from_slice(if at == 0 { b"\n" } else { b",\n" });
+        push_event(&mut gathered, event)?;
+        if gathered.len() >= GATHERED {
+            out.write_all(&gathered)?;
+            gathered.clear();
+        }
     }
-    out.write_all(b"\n]\n")
+    gathered.extend_from_slice(b"\n]\n");
+    out.write_all(&gathered)
 }
 
 /// Writes one event, as it stands in events.json.
@@ -88,7 +103,9 @@ pub fn write_events(events: &[Event], out: &mut dyn Write) -> io::Result<()> {
 /// # Errors
 /// When `out` cannot be written.
 pub fn write_event(event: &Event, out: &mut dyn Write) -> io::Result<()> {
-    Ok(serde_json::to_writer(out, event)?)
+    let mut json = Vec::new();
+    push_event(&mut json, event)?;
+    out.write_all(&json)
 }
 
 /// Writes the whole of manifest.json to `out`.
@@ -133,33 +150,54 @@ fn parent_of(folder: &Path) -> PathBuf {
     }
 }
 
+/// Writes all files into `folder`, and waits until they are on the disk: a rename may reach it before what was written
+/// does, and a crash then leave an empty file. The error comes with the name of the file.
 fn fill(conversation: &Conversation, folder: &Path) -> Result<(), (io::Error, String)> {
-    let named = |name: &str| {
-        let name = name.to_owned();
-        move |error| (error, name)
-    };
-    create(&folder.join(EVENTS), |out| write_events(&conversation.events, out)).map_err(named(EVENTS))?;
-    create(&folder.join(MANIFEST), |out| write_manifest(&conversation.manifest, out)).map_err(named(MANIFEST))?;
-    if conversation.assets.is_empty() {
-        return Ok(());
+    let mut unsynced = Unsynced { folder, files: Vec::new() };
+    unsynced.create(EVENTS.to_owned(), |file| write_events(&conversation.events, file))?;
+    unsynced.create(MANIFEST.to_owned(), |file| {
+        let mut out = BufWriter::new(file);
+        write_manifest(&conversation.manifest, &mut out)?;
+        out.flush()
+    })?;
+    if !conversation.assets.is_empty() {
+        private::folder(&folder.join(ASSETS)).map_err(|error| (error, ASSETS.to_owned()))?;
+        for (name, image) in &conversation.assets {
+            unsynced.create(format!("{ASSETS}/{name}"), |file| conversation.copy_image(*image, file))?;
+        }
     }
-    let assets = folder.join(ASSETS);
-    private::folder(&assets).map_err(named(ASSETS))?;
-    for (name, image) in &conversation.assets {
-        create(&assets.join(name), |out| conversation.copy_image(*image, out))
-            .map_err(named(&format!("{ASSETS}/{name}")))?;
-    }
-    Ok(())
+    unsynced.sync()
 }
 
-fn create(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let mut out = BufWriter::with_capacity(1 << 16, private::new_file(path)?);
-    fill(&mut out)?;
-    out.flush()?;
-    // A rename may reach the disk before what was written does, and a crash then leave an empty file.
-    match out.get_ref().sync_data() {
-        Err(error) if !matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Err(error),
-        _ => Ok(()),
+/// Files that are written and may not be on the disk yet.
+struct Unsynced<'f> {
+    folder: &'f Path,
+    files: Vec<(File, String)>,
+}
+
+impl Unsynced<'_> {
+    fn create(
+        &mut self,
+        name: String,
+        fill: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> Result<(), (io::Error, String)> {
+        let filled = private::new_file(&self.folder.join(&name)).and_then(|mut file| fill(&mut file).map(|()| file));
+        match filled {
+            Ok(file) => self.files.push((file, name)),
+            Err(error) => return Err((error, name)),
+        }
+        if self.files.len() < MOST_OPEN { Ok(()) } else { self.sync() }
+    }
+
+    fn sync(&mut self) -> Result<(), (io::Error, String)> {
+        let files = std::mem::take(&mut self.files);
+        let results = parallel::map(SYNC_THREADS, &files, |(file, _)| match file.sync_data() {
+            // Some file systems have no such thing.
+            Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
+            result => result,
+        });
+        let mut results = results.into_iter().zip(files);
+        results.find_map(|(result, (_, name))| Some((result.err()?, name))).map_or(Ok(()), Err)
     }
 }
 
@@ -258,6 +296,24 @@ mod tests {
         assert_eq!(error.io().unwrap().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(error.path().unwrap(), folder.join(name));
         assert_eq!(listed(folder), before);
+    }
+
+    #[test]
+    fn an_event_is_written_as_serde_json_writes_it() {
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data");
+        let sessions = ["claude-code", "codex"].map(|agent| fs::read_dir(data.join(agent)).unwrap());
+        let options = ParseOptions { include_subagents: true, ..ParseOptions::default() };
+        let mut events = 0;
+        for path in sessions.into_iter().flatten().map(|entry| entry.unwrap().path()) {
+            let Ok(conversation) = parse(Source::Path(path), &options, &mut |_, _| true) else { continue };
+            for event in &conversation.events {
+                let mut written = Vec::new();
+                write_event(event, &mut written).unwrap();
+                assert_eq!(String::from_utf8(written).unwrap(), serde_json::to_string(event).unwrap());
+                events += 1;
+            }
+        }
+        assert!(events > 100, "{events}");
     }
 
     #[test]
