@@ -25,7 +25,7 @@ from tests.naive_lines import (
     skip_blank,
     string_of,
 )
-from tests.naive_manifest import assemble, distinct
+from tests.naive_manifest import assemble, distinct, invalid_utf8
 from tests.naive_story import duration_of
 
 # ---------------------------------------------------------------- the document of 2025
@@ -264,7 +264,13 @@ def read_thread(data: bytes, *, with_images: bool) -> Thread:
 
 
 def children_of(thread: Thread, others: dict[str, bytes], *, with_images: bool) -> list[Agent]:
-    """The threads that this one or one of its children started, by the path of their files."""
+    """The threads that this one or one of its children started, by the path of their files.
+
+    They are looked for only where the thread started one, or where what is damaged may have said so.
+    """
+    damaged = thread.file.damage or thread.file.incomplete_tail or invalid_utf8(thread.story)
+    if not (thread.story.agent_calls or damaged):
+        return []
     waiting = [read_thread(others[path], with_images=with_images) for path in sorted(others)]
     known = {thread.id}
     found: list[Thread] = []

@@ -249,6 +249,9 @@ def test_children_are_found_where_the_folder_of_sessions_is_a_link(homes: Homes)
     )
     other_day = homes.folder / "codex" / "sessions" / "2026" / "02" / "11"
     other_day.mkdir()
+    spawn = {"type": "function_call", "name": "spawn_agent", "call_id": "c1", "arguments": "{}"}
+    call = {"timestamp": "2026-02-10T00:00:02.000Z", "type": "response_item", "payload": spawn}
+    homes.put_codex(CODEX_ID, rollout() + json.dumps(call).encode() + b"\n")
     (other_day / "rollout-2026-02-11T00-00-01-aaaacccc-0000-7000-8000-000000000002.jsonl").write_bytes(child)
     (homes.folder / "codex" / "sessions").rename(homes.folder / "elsewhere")
     try:

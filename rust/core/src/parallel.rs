@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -15,6 +15,9 @@ pub const VARIABLE: &str = "RETELL_THREADS";
 
 /// More than this many are of no use, and the system may refuse them.
 const MOST_THREADS: usize = 256;
+
+/// How many cores there are, asked once: to find out takes several files' reading.
+static CORES: OnceLock<Option<NonZero<usize>>> = OnceLock::new();
 
 /// How often it is asked whether to go on.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -27,7 +30,7 @@ pub fn threads(asked: Option<NonZero<usize>>) -> Result<usize> {
     let wanted = match (asked, std::env::var_os(VARIABLE)) {
         (Some(asked), _) => Some(asked),
         (None, Some(text)) if !text.is_empty() => Some(number(&text)?),
-        _ => std::thread::available_parallelism().ok(),
+        _ => *CORES.get_or_init(|| std::thread::available_parallelism().ok()),
     };
     Ok(wanted.map_or(1, NonZero::get).min(MOST_THREADS))
 }

@@ -57,7 +57,9 @@ pub fn parse(source: Source, options: &ParseOptions, watch: Watch<'_>) -> Result
                 (SubagentFiles::Beside, _) if !subagent_file => {
                     subagents::beside(path, &transcript.session_ids.list, reading)
                 }
-                (SubagentFiles::Threads, Some(thread)) => threads::of(path, &thread.id, transcript.agent, reading),
+                (SubagentFiles::Threads, Some(thread)) if may_have_threads(&transcript) => {
+                    threads::of(path, &thread.id, transcript.agent, reading)
+                }
                 _ => Found::default(),
             }
         }
@@ -94,6 +96,12 @@ pub fn parse(source: Source, options: &ParseOptions, watch: Watch<'_>) -> Result
         images,
         threads,
     }))
+}
+
+/// Whether sessions may name this one as the one that started them: to look for them, every file of a home is opened.
+/// What is damaged may have held the call.
+fn may_have_threads(transcript: &Transcript) -> bool {
+    !transcript.story.started.is_empty() || transcript.damage_total > 0 || transcript.incomplete_tail.is_some()
 }
 
 fn at_path(error: Error, path: Option<&Path>) -> Error {

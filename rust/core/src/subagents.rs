@@ -5,6 +5,8 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use crate::error::{Error, ErrorKind};
 use crate::event::{Event, LinkedBy};
@@ -123,11 +125,8 @@ pub fn beside(path: &Path, session_ids: &[String], reading: Reading<'_>) -> Foun
     let mut files = Vec::new();
     if let Some(stem) = session_stem(path) {
         agent_files_below(&folder.join(stem).join("subagents"), 0, &mut files);
-        let mut flat = Vec::new();
-        agent_files_in(folder, &mut flat);
-        let named = |id: &str| id == stem || session_ids.iter().any(|known| known == id);
-        let mine = parallel::map(reading.threads, &flat, |file| session_of(file).is_some_and(|id| named(&id)));
-        files.extend(flat.into_iter().zip(mine).filter(|(_, mine)| *mine).map(|(file, _)| file));
+        let is_named = |id: &str| id == stem || session_ids.iter().any(|known| known == id);
+        files.extend(flat_agent_files(folder, reading.threads, is_named));
     }
     // Side by side already, one thread each.
     let each = Reading { subagent_file: true, threads: 1, ..reading };
@@ -148,19 +147,71 @@ pub fn beside(path: &Path, session_ids: &[String], reading: Reading<'_>) -> Foun
     found
 }
 
-/// Agent files directly in `folder`, by name. A folder that is not there has none.
-fn agent_files_in(folder: &Path, files: &mut Vec<PathBuf>) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    // A pipe of that name would be waited for.
-    let is_file = |path: &PathBuf| fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
-    let paths = entries.flatten().map(|entry| entry.path()).filter(is_file);
-    let from = files.len();
-    files.extend(paths.filter(|path| path.file_name().and_then(agent_id).is_some()));
-    files[from..].sort();
+/// The agent files in the folder that was listed last, by name: the sessions of one folder are read one after the other,
+/// and to list it, or to look into each agent's file in it, takes longer than to read one of them.
+struct Listing {
+    folder: PathBuf,
+    modified: SystemTime,
+    files: Vec<FlatAgentFile>,
+}
+
+/// An agent file that lies beside sessions.
+#[derive(Clone)]
+struct FlatAgentFile {
+    path: PathBuf,
+    /// The session that its first lines name, once they do.
+    session: Option<String>,
+}
+
+static LAST_LISTING: Mutex<Option<Listing>> = Mutex::new(None);
+
+/// A folder that changed more lately than this may change again without its time changing.
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// The agent files that lie directly in `folder` and say that they belong to one of the sessions that `is_named` knows.
+fn flat_agent_files(folder: &Path, threads: usize, is_named: impl Fn(&str) -> bool + Sync) -> Vec<PathBuf> {
+    let last = || LAST_LISTING.lock().unwrap_or_else(PoisonError::into_inner);
+    let modified = fs::metadata(folder).and_then(|metadata| metadata.modified()).ok();
+    let settled = modified.filter(|modified| modified.elapsed().is_ok_and(|age| age > SETTLED));
+    let known = last().take_if(|last| last.folder == folder && Some(last.modified) == settled);
+    let mut files = known.map_or_else(|| listed(folder), |known| known.files);
+    let looked_into = parallel::map(threads, &files, |file| match &file.session {
+        None if is_file(&file.path) => session_of(&file.path),
+        known => known.clone(),
+    });
+    for (file, session) in files.iter_mut().zip(looked_into) {
+        file.session = session;
+    }
+    let mine = files.iter().filter(|file| file.session.as_deref().is_some_and(&is_named));
+    // It may be gone, which the time of the folder tells only once that has settled.
+    let mine = mine.map(|file| file.path.clone()).filter(|path| is_file(path)).collect();
+    if let Some(modified) = settled {
+        *last() = Some(Listing { folder: folder.to_owned(), modified, files });
+    }
+    mine
+}
+
+fn listed(folder: &Path) -> Vec<FlatAgentFile> {
+    agent_files_in(folder).into_iter().map(|path| FlatAgentFile { path, session: None }).collect()
+}
+
+/// What is called like an agent file directly in `folder`, by name. A folder that is not there has none.
+fn agent_files_in(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    // By name alone: to ask the system about every session in the folder takes longer than to read one.
+    let named = entries.flatten().filter(|entry| agent_id(&entry.file_name()).is_some());
+    let mut files: Vec<_> = named.map(|entry| entry.path()).collect();
+    files.sort();
+    files
+}
+
+/// Whether it can be read to an end: a pipe would be waited for.
+fn is_file(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
 }
 
 fn agent_files_below(folder: &Path, level: usize, files: &mut Vec<PathBuf>) {
-    agent_files_in(folder, files);
+    files.extend(agent_files_in(folder).into_iter().filter(|path| is_file(path)));
     let Ok(entries) = fs::read_dir(folder) else { return };
     if level < MOST_FOLDERS {
         // A link to a folder is not followed: it could lead round in a circle.
