@@ -151,14 +151,6 @@ impl Census {
         types.any(|counted| counted.unknown) || !self.damage.is_empty() || !self.unreadable.is_empty()
     }
 
-    /// The census as one JSON object.
-    ///
-    /// # Errors
-    /// None that is known of.
-    pub fn to_json(&self) -> io::Result<Vec<u8>> {
-        Ok(serde_json::to_vec(self)?)
-    }
-
     /// Takes in what was found in a file, or why nothing was.
     fn add(&mut self, read: Result<Tally>) -> Result<()> {
         let tally = match read {

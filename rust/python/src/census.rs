@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use retell_core::{CensusOptions, census};
 
-use crate::conversation::loads;
+use crate::conversation::to_dict;
 use crate::error::to_python;
 use crate::images::paths_of;
 use crate::parse::number_of_threads;
@@ -32,6 +32,6 @@ pub fn types<'py>(
     let counted = counted.map_err(|error| told.raised(&error).unwrap_or_else(|| to_python(py, &error)))?;
     let found = PyDict::new(py);
     found.set_item("release", env!("CARGO_PKG_VERSION"))?;
-    found.update(loads(py, &counted.to_json()?)?.bind(py).as_mapping())?;
+    found.update(to_dict(py, &counted)?.bind(py).as_mapping())?;
     Ok(found)
 }

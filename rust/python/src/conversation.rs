@@ -8,8 +8,10 @@ use pyo3::exceptions::{PyIndexError, PyOverflowError, PyRuntimeError, PyTypeErro
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PySlice};
+use pythonize::pythonize;
 use retell_core::event;
 use retell_core::sinks;
+use serde::Serialize;
 
 use crate::error::to_python;
 
@@ -40,11 +42,7 @@ impl Conversation {
 
     #[getter]
     fn manifest(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
-        let made = self.manifest.get_or_try_init(py, || {
-            let mut json = Vec::new();
-            sinks::write_manifest(&self.core.manifest, &mut json)?;
-            loads(py, &json)
-        })?;
+        let made = self.manifest.get_or_try_init(py, || to_dict(py, &self.core.manifest))?;
         Ok(made.clone_ref(py))
     }
 
@@ -69,10 +67,10 @@ impl Conversation {
     }
 }
 
-/// What the JSON says, as a dictionary.
-pub fn loads(py: Python<'_>, json: &[u8]) -> PyResult<Py<PyDict>> {
-    let value = py.import("json")?.call_method1("loads", (json,))?;
-    Ok(value.cast_into::<PyDict>()?.unbind())
+/// What is written as a JSON object, as a dictionary, without a way through JSON: Python's `json` takes longer to import
+/// than a short session to read.
+pub fn to_dict(py: Python<'_>, value: &impl Serialize) -> PyResult<Py<PyDict>> {
+    Ok(pythonize(py, value)?.cast_into::<PyDict>()?.unbind())
 }
 
 /// The events of a conversation: a sequence that makes each `Event` when it is asked for.
@@ -304,7 +302,7 @@ impl Event {
 
     /// Gives the event as it stands in events.json: fields that do not apply are left out.
     fn to_dict(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
-        loads(py, &self.json()?)
+        to_dict(py, self.get()?)
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
