@@ -22,90 +22,95 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from benches.measurements import Goal, Group, Measurements
+    from benches.measurements import Goal, Measurements
     from benches.peer_stories import Told
 
 # Run as a script, `benches` is not on the path.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benches import peers, whole_tools
-from benches.measurements import throughput
+from benches.builds import HEAD, Build
+from benches.measurements import speeds
 from benches.peer_stories import digest
-from benches.stopwatch import PYTHON, Side, Took, WrongResultError, answer, interleave
-from benches.targets import judged, milliseconds, ratio
+from benches.stopwatch import Side, Took, WrongResultError, answer, interleave
+from benches.targets import PEERS, TARGETS, judged, milliseconds, ratio
 
 PARSE = "retell_fast.parse"
 TO_LIST = "retell_fast.parse, to a list"
 _INNER = 3
 _LARGE = 500_000_000
 """From so many bytes on a process reads once only."""
-_GOALS = {
-    "P4 json": "json",
-    "P4 orjson": "orjson",
-    "P4 msgspec": "msgspec",
-    "P4 pysimdjson": "pysimdjson, mapped",
-    "P4 fastsimdjson": "fastsimdjson",
-}
+_READERS = {"pysimdjson": "pysimdjson, mapped"}
+"""What a goal calls a reader, where that is not its name."""
+_THREADS = 2
 
 
-def reader_side(name: str, profile: str, path: Path, right: str) -> Side:
+def reader_side(build: Build, name: str, profile: str, path: Path, right: str) -> Side:
     """A reader in a process of its own, which reads a few times."""
 
     def run() -> Took:
-        said = answer([PYTHON, __file__, name, profile, str(path)])
+        said = answer([build.python, __file__, name, profile, str(path)])
         if said["digest"] != right:
             raise WrongResultError("the conversation differs from that of json")
         return Took(said["seconds"], said["cpu"], said["first"])
 
-    return Side(name, run)
+    return Side(build.side(name), run)
 
 
-def measure(paths: Mapping[str, Path], rounds: int, found: Measurements) -> list[Goal]:
-    """P4 on the first profile, and in the notes what the others give."""
+def measure(paths: Mapping[str, Path], rounds: int, runs: Mapping[Build, Measurements]) -> list[Goal]:
+    """P4 on the profiles that have goals, and as a table how much slower every reader is on every profile."""
     for name, why in peers.MISSING.items():
         print(f"left out: {name}: {why}")
-    ratios: dict[str, dict[str, float]] = {}
-    timed_of: dict[str, dict[str, Side]] = {}
+    goals: list[Goal] = []
+    tables: dict[str, dict[str, dict[str, float]]] = {"on the wall": {}, "by processor time": {}}
     for profile, path in paths.items():
         if not knows(profile):
             print(f"left out: {profile}: this build does not know the agent yet")
             continue
-        readers = peers.readers_of(profile)
-        right = digest(readers["json"](path))
-        sides = [reader_side(name, profile, path, right) for name in (TO_LIST, PARSE, *readers)]
-        timed = timed_of[profile] = interleave(sides, rounds)
-        size = path.stat().st_size
-        for name, side in timed.items():
-            group: Group = "parse" if name in (PARSE, TO_LIST) else "peers"
-            found.add(throughput(f"{name}, {profile} {size / 1e6:.0f} MB", size, side.seconds, group))
-        if TO_LIST in timed:
-            ratios[profile] = {name: side.best / timed[TO_LIST].best for name, side in timed.items()}
-    _print_matrix(ratios)
-    first = next(iter(paths))
-    return [_goal(id_, name, first, timed_of, ratios) for id_, name in _GOALS.items()]
+        timed = _timed(profile, path, rounds, runs)
+        _keep(timed, profile, path.stat().st_size, runs)
+        goals += [_goal(profile, peer, timed) for peer in PEERS if f"P4 {profile} {peer}" in TARGETS]
+        if ours := timed.get(TO_LIST):
+            tables["on the wall"][profile] = {name: side.best / ours.best for name, side in timed.items()}
+            if ours.work:
+                worked = {name: side.work / ours.work for name, side in timed.items()}
+                tables["by processor time"][profile] = worked
+    for how, table in tables.items():
+        _print_matrix(how, table)
+    return goals
 
 
-def _goal(
-    id_: str,
-    name: str,
-    first: str,
-    timed_of: Mapping[str, Mapping[str, Side]],
-    ratios: Mapping[str, Mapping[str, float]],
-) -> Goal:
-    timed = timed_of.get(first, {})
+def _timed(profile: str, path: Path, rounds: int, runs: Mapping[Build, Measurements]) -> dict[str, Side]:
+    readers = peers.readers_of(profile)
+    right = digest(readers["json"](path))
+    ours = [reader_side(build, name, profile, path, right) for build in runs for name in (TO_LIST, PARSE)]
+    return interleave([*ours, *(reader_side(HEAD, name, profile, path, right) for name in readers)], rounds)
+
+
+def _keep(timed: Mapping[str, Side], profile: str, size: int, runs: Mapping[Build, Measurements]) -> None:
+    label = f"{profile} {size / 1e6:.0f} MB"
+    for build, found in runs.items():
+        for name in (TO_LIST, PARSE):
+            if side := timed.get(build.side(name)):
+                found.add(*speeds(f"{name}, {label}", size, side, "parse"))
+    for name in peers.readers_of(profile):
+        if side := timed.get(name):
+            runs[HEAD].add(*speeds(f"{name}, {label}", size, side, "peers"))
+
+
+def _goal(profile: str, peer: str, timed: Mapping[str, Side]) -> Goal:
+    id_, name = f"P4 {profile} {peer}", _READERS.get(peer, peer)
     if name not in timed or TO_LIST not in timed:
         return judged(id_, None, note=peers.MISSING.get(name, f"{name} was not timed"))
     measured, note = ratio(timed[name], timed[TO_LIST])
     note += f", by the first reading of a process {min(timed[name].first) / min(timed[TO_LIST].first):.2f}"
-    others = [f"{p} {row[name]:.1f}" for p, row in ratios.items() if p != first and name in row]
-    sides = {f"{side} ms": value for side, value in milliseconds(timed[TO_LIST], timed[name]).items()}
-    return judged(id_, measured, sides, "; ".join(filter(None, [note, ", ".join(others)])))
+    return judged(id_, measured, milliseconds(timed[TO_LIST], timed[name]), note)
 
 
-def _print_matrix(ratios: Mapping[str, Mapping[str, float]]) -> None:
+def _print_matrix(how: str, ratios: Mapping[str, Mapping[str, float]]) -> None:
     """How many times slower than retell_fast each reader is, on each profile."""
     names = list(dict.fromkeys(name for row in ratios.values() for name in row))
-    print(f"\n{'times slower than retell_fast':<34}" + "".join(f"{profile:>17}" for profile in ratios))
+    print(f"\n{f'times slower, {how}':<34}" + "".join(f"{profile:>17}" for profile in ratios))
     for name in names:
         cells = [f"{row[name]:.1f}" if name in row else "-" for row in ratios.values()]
         print(f"{name:<34}" + "".join(f"{cell:>17}" for cell in cells))
@@ -132,17 +137,18 @@ def measure_tools(path: Path, rounds: int, folder: Path, found: Measurements) ->
     sides = whole_tools.sides(path, folder)
     timed = interleave(sides, rounds)
     size = path.stat().st_size
-    print(f"\n{'whole tools, a process each':<34}{'min ms':>10}{'median ms':>11}")
+    print(f"\n{'whole tools, a process each':<34}{'min ms':>10}{'median ms':>11}{'CPU ms':>10}")
     for name, side in timed.items():
-        print(f"{name:<34}{side.best * 1000:>10.0f}{side.median * 1000:>11.0f}")
+        cells = f"{side.best * 1000:>10.0f}{side.median * 1000:>11.0f}{side.work * 1000:>10.0f}"
+        print(f"{name:<34}{cells}")
         extra = "a whole process, with interpreter start and all it writes"
-        found.add(throughput(f"{name}, classic {size / 1e6:.0f} MB", size, side.seconds, "peers", extra))
+        found.add(*speeds(f"{name}, classic {size / 1e6:.0f} MB", size, side, "peers", extra))
 
 
 def _parse(path: Path, profile: str, *, to_list: bool) -> list[Told]:
     import retell_fast  # noqa: PLC0415 - the other sides run without it
 
-    events = retell_fast.parse(path).events
+    events = retell_fast.parse(path, threads=_THREADS).events
     return peers.told(events, profile) if to_list else []
 
 

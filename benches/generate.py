@@ -31,6 +31,7 @@ from benches.claude_session import ClaudeSession, classic_session
 from benches.claude_tree import SmallSession, tree
 from benches.codex_session import codex_session, paginated_session
 from benches.image_session import image_session
+from benches.mixed_session import mixed_session
 from benches.vocabulary import SHELL, Dice, Tape, filled
 
 CORPUS = Path(__file__).resolve().parent.parent / "target" / "bench-corpus"
@@ -145,6 +146,8 @@ PROFILES: Mapping[str, Profile] = {
     # As `classic`, and for each million bytes a screenshot that fills 80 % of them, with a copy of itself.
     "images": replace(_CLASSIC, write=image_session),
     "chat": _CHAT,
+    # A third of `classic`; pictures and results of calls that are not in the file make up the rest.
+    "mixed": replace(_CLASSIC, write=mixed_session),
     "codex": _CODEX,
     "codex-paginated": replace(_CODEX, write=paginated_session),
 }
@@ -251,7 +254,7 @@ def sha256_of(path: Path) -> str:
 
 def _generator() -> str:
     """What a corpus depends on: the code of the modules that made it."""
-    names = ("generate", "image_session", "vocabulary")
+    names = ("generate", "image_session", "mixed_session", "vocabulary")
     files = [*(Path(__file__).with_name(f"{name}.py") for name in names)]
     files += sorted(Path(__file__).parent.glob("claude_*.py")) + sorted(
         Path(__file__).parent.glob("codex_*.py")

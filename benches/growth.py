@@ -23,7 +23,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benches import generate
 from benches.against_peers import PARSE, TO_LIST, reader_side
-from benches.measurements import Corpus, Growth, Measurements, throughput
+from benches.builds import HEAD
+from benches.measurements import Corpus, Growth, Measurements, speeds
+from benches.page_cache import SMALL, write_in_pieces
 from benches.stopwatch import PYTHON, START, answer, can_tell_peaks, interleave, peak_bytes
 
 TOLERANCE = 1.15
@@ -37,14 +39,15 @@ def measure(sizes: list[float], rounds: int, seed: int, found: Measurements) -> 
     timed_at = {}
     for megabytes in sizes:
         path = generate.corpus("classic", megabytes, seed)
-        found.add(Corpus("classic", megabytes, seed, generate.sha256_of(path)))
+        write_in_pieces(path, path, SMALL)
+        found.add(Corpus("classic", megabytes, seed, generate.sha256_of(path), SMALL))
         right = answer([PYTHON, _WORKER, "json", "classic", str(path)])["digest"]
-        sides = [reader_side(name, "classic", path, right) for name in (PARSE, TO_LIST, "json")]
+        sides = [reader_side(HEAD, name, "classic", path, right) for name in (PARSE, TO_LIST, "json")]
         timed = interleave(sides, rounds if megabytes < 1000 else max(1, rounds // 2))
         size = path.stat().st_size
         timed_at[size / 1e6] = timed
         for name, side in timed.items():
-            found.add(throughput(f"{name}, growth {megabytes:g} MB", size, side.seconds, "growth"))
+            found.add(*speeds(f"{name}, growth {megabytes:g} MB", size, side, "growth"))
         if PARSE in timed:
             found.add(Growth(size / 1e6, timed[PARSE].best, _peak_mib(path)))
     return timed_at
@@ -64,7 +67,7 @@ def print_growth(timed_at: dict[float, dict[str, Side]], found: Measurements) ->
     for name in (PARSE, TO_LIST, "json"):
         if all(name in timed for timed in timed_at.values()):
             wall = [timed[name].best * 1000 / size for size, timed in timed_at.items()]
-            cpu = [min(timed[name].cpu) * 1000 / size for size, timed in timed_at.items()]
+            cpu = [timed[name].work * 1000 / size for size, timed in timed_at.items()]
             _print_row(name, wall, "")
             _print_row(f"{name}, processor time", cpu, _verdict(cpu))
     peaks = [row.peak_mib for row in found.growth if row.megabytes in sizes]

@@ -20,12 +20,12 @@ SCREENSHOT_SHARE = 0.8
 
 # One screenshot for each million bytes of the file: it fills its share of them with two copies.
 _BYTES_EACH = 1_000_000
+_BYTES_EACH_PICTURE = int(_BYTES_EACH * SCREENSHOT_SHARE / 2 * 3 / 4)
 _HEADER = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x05\xa0\0\0\x03\x84\x08\x06\0\0\0"
 
 
-def screenshot(dice: Dice) -> bytes:
+def screenshot(dice: Dice, size: int = _BYTES_EACH_PICTURE) -> bytes:
     """A picture that begins like a PNG and goes on with chance, as compressed pixels look."""
-    size = int(_BYTES_EACH * SCREENSHOT_SHARE / 2 * 3 / 4)
     size = dice.between(size - size // 4, size + size // 4)
     seed = dice.uuid().encode()
     return _HEADER + hashlib.shake_256(seed).digest(size - len(_HEADER))
@@ -41,12 +41,12 @@ def image_session(profile: Profile, dice: Dice, size: float) -> Iterator[bytes]:
         passed += len(line)
         while passed >= between:
             passed -= between
-            yield _with_screenshot(dice)
+            yield with_screenshot(dice)
 
 
-def _with_screenshot(dice: Dice) -> bytes:
+def with_screenshot(dice: Dice, size: int = _BYTES_EACH_PICTURE) -> bytes:
     """The line of a tool's result: once for the model, and once for the program."""
-    data = base64.b64encode(screenshot(dice)).decode()
+    data = base64.b64encode(screenshot(dice, size)).decode()
     source = {"type": "base64", "media_type": "image/png", "data": data}
     block = {"type": "tool_result", "content": [{"type": "image", "source": source}]}
     entry = {

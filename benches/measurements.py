@@ -21,12 +21,14 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from benches.stopwatch import Side
+
 OUT = Path(__file__).resolve().parent / "out"
 FILE = OUT / "measurements.json"
 
 Better = Literal["bigger", "smaller"]
 Group = Literal["parse", "memory", "peers", "images", "goals", "growth", "instructions"]
-Verdict = Literal["met", "stretch", "not met", "not measured"]
+Verdict = Literal["met", "stretch", "not met", "not measured", "no goal"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,8 @@ class Corpus:
     megabytes: float
     seed: int
     sha256: str
+    pieces: int = 0
+    """Bytes of each write that put the file into the page cache (see `page_cache`); 0 is for unknown."""
 
 
 @dataclass(frozen=True)
@@ -80,12 +84,13 @@ class Goal:
     id: str
     what: str
     goal: str
+    """As `≤ 1.5`, or empty."""
     stretch: str
     measured: float | None
     unit: str
     verdict: Verdict
     sides: dict[str, float] = field(default_factory=dict)
-    """The best round of both sides in milliseconds, or what `note` says it is."""
+    """The best round of each side, by name and unit: on the wall in ms, and of processors in CPU ms."""
     note: str = ""
 
 
@@ -188,6 +193,28 @@ def series(
 def throughput(name: str, size: int, seconds: Sequence[float], group: Group, extra: str = "") -> Series:
     """Megabytes of input per second, from the seconds of all rounds."""
     return series(f"{name} / throughput", "MB/s", "bigger", [size / 1e6 / s for s in seconds], group, extra)
+
+
+def work(name: str, size: int, cpu: Sequence[float], group: Group, extra: str = "") -> Series:
+    """Milliseconds that processors worked for a megabyte of input, from their seconds in all rounds."""
+    values = [seconds * 1e9 / size for seconds in cpu]
+    return series(f"{name} / processor time", "CPU ms/MB", "smaller", values, group, extra)
+
+
+def speeds(name: str, size: int, side: Side, group: Group, extra: str = "") -> list[Series]:
+    """What is kept of a side that read so many bytes: by the wall, and by processors if known."""
+    rows = [throughput(name, size, side.seconds, group, extra)]
+    return [*rows, work(name, size, side.cpu, group, extra)] if side.work else rows
+
+
+def waits(name: str, unit: Literal["s", "ms"], side: Side, group: Group) -> list[Series]:
+    """The same of a side that has no size: what one waits for it, and what processors work for it."""
+    times = 1 if unit == "s" else 1000
+    rows = [series(name, unit, "smaller", [seconds * times for seconds in side.seconds], group)]
+    if side.work:
+        values = [seconds * times for seconds in side.cpu]
+        rows.append(series(f"{name} / processor time", f"CPU {unit}", "smaller", values, group))
+    return rows
 
 
 def _system() -> str:

@@ -6,7 +6,7 @@ import json
 import shutil
 from typing import TYPE_CHECKING
 
-from benches.against_wc import COMMAND
+from benches.builds import COMMAND
 from benches.measurements import series
 from benches.stopwatch import START, can_tell_peaks, peak_bytes
 from benches.targets import judged, memory_target
@@ -21,8 +21,10 @@ _MIB = 1 << 20
 _ROUNDS = 3
 
 
-def measure(paths: Mapping[str, Path], out: Path, found: Measurements) -> list[Goal]:
-    """P5 for every session, which is named by what it is."""
+def measure(
+    paths: Mapping[str, Path], lines: Mapping[str, float], out: Path, found: Measurements
+) -> list[Goal]:
+    """P5 for every session, by what it is; `lines` has the bytes of a line that is most of one."""
     if not can_tell_peaks():
         target = memory_target("at every size", 0)
         return [judged("P5", None, note="this system does not tell peaks", target=target)]
@@ -41,5 +43,6 @@ def measure(paths: Mapping[str, Path], out: Path, found: Measurements) -> list[G
         # Of memory the worst round counts: a peak is reached or it is not.
         sides = {"retell-fast parse MiB": max(peaks) / _MIB, "interpreter MiB": start / _MIB}
         note = f"{signal / _MIB:.1f} MiB of signal in {path.stat().st_size / 1e6:.0f} MB"
-        goals.append(judged(f"P5 {what}", max(over), sides, note, memory_target(what, signal)))
+        target = memory_target(what, signal, lines.get(what, 0))
+        goals.append(judged(f"P5 {what}", max(over), sides, note, target))
     return goals

@@ -142,9 +142,11 @@ def told(events: Iterable[Event], profile: str = "classic") -> list[Told]:
     return [(event.role, event.says, event.thinks, tuple(event.tools)) for event in events]
 
 
-def written(out: Path) -> list[Told]:
+def written(out: Path, profile: str = "classic") -> list[Told]:
     """What the command `retell-fast parse` wrote, in the form of the readers."""
     events = json.loads((out / "events.json").read_bytes())
+    if profile.startswith("codex"):
+        return [(e["role"], e["says"], "", ()) for e in events if e["says"]]
     return [(e["role"], e["says"], e.get("thinks", ""), tuple(e.get("tools", ()))) for e in events]
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ from benches.dashboard.scale import number
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from benches.measurements import Series
+    from benches.measurements import Measurements, Series
 
 MARK = "<!-- retell-fast benchmarks -->"
 """Begins the comment, so that the next run finds it and writes over it."""
@@ -145,6 +145,22 @@ def report(base: Runs, head: Runs) -> str:
         f"Built and measured in one job, in turns; the best of all runs counts. 2 {TIMES} is twice as good."
     ]
     return "\n".join([*lines, ""])
+
+
+def in_turns(base: Measurements, head: Measurements) -> str:
+    """The same for two builds whose rounds took turns in one run: a table of what both have.
+
+    The middle round of each stands for a second run: a change is one only if the middle round of one side
+    beats the best of the other.
+    """
+    sides: list[Runs] = []
+    for measured in (base, head):
+        rows: Runs = {}
+        for row in measured.series:
+            if row.value > 0:
+                rows[row.name, row.unit] = [row, replace(row, value=row.median)]
+        sides.append(rows)
+    return "\n".join(_table(pairs(*sides)))
 
 
 def main(arguments: list[str] | None = None) -> int:

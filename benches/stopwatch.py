@@ -70,6 +70,11 @@ class Side:
         """The middle round."""
         return statistics.median(self.seconds)
 
+    @property
+    def work(self) -> float:
+        """Seconds that processors worked in the round that took least; 0 where nobody can tell."""
+        return min(self.cpu, default=0.0)
+
 
 def interleave(sides: Sequence[Side], rounds: int) -> dict[str, Side]:
     """Time all sides in turns; those with a wrong result are named, and not among what is given back."""

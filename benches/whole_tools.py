@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benches.against_wc import COMMAND
+from benches.builds import COMMAND
 from benches.stopwatch import PYTHON, Side, Took, WrongResultError, output, took_by
 
 if TYPE_CHECKING:

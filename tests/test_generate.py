@@ -14,8 +14,18 @@ from benches import generate
 
 import retell_fast
 
-CLAUDE = ["chat", "classic", "images", "modern"]
+CLAUDE = ["chat", "classic", "images", "mixed", "modern"]
 CODEX = ["codex", "codex-paginated"]
+# The first half of the sha256 of half a megabyte, seed 1.
+SUMS = {
+    "chat": "b6160d9c2c20d36b",
+    "classic": "91c5f904365f5b04",
+    "codex": "0dc380f5c2c0d8af",
+    "codex-paginated": "072659381b5a97b4",
+    "images": "71413b7e9d0af607",
+    "mixed": "945597e07875f2d7",
+    "modern": "9b8e1986ad6c2500",
+}
 
 
 def sha256(profile: str, megabytes: float, seed: int) -> str:
@@ -26,6 +36,12 @@ def sha256(profile: str, megabytes: float, seed: int) -> str:
 def test_same_seed_same_bytes(profile: str) -> None:
     assert sha256(profile, 0.5, 1) == sha256(profile, 0.5, 1)
     assert sha256(profile, 0.5, 1) != sha256(profile, 0.5, 2)
+
+
+@pytest.mark.parametrize(("profile", "known"), SUMS.items())
+def test_the_bytes_are_those_of_the_recorded_benchmarks(profile: str, known: str) -> None:
+    """A change here makes the records in `benches/record` incomparable with what is measured from now on."""
+    assert sha256(profile, 0.5, 1)[:16] == known
 
 
 def test_another_process_makes_the_same_bytes(tmp_path: Path) -> None:
@@ -48,7 +64,7 @@ def test_lines_are_compact_json(profile: str) -> None:
         size += len(line)
         entry = json.loads(line)
         assert line == (json.dumps(entry, separators=(",", ":"), ensure_ascii=False) + "\n").encode()
-    assert 1_000_000 <= size < 3_500_000
+    assert 1_000_000 <= size < 4_500_000
 
 
 @pytest.mark.parametrize("profile", CLAUDE)
@@ -67,6 +83,32 @@ def test_modern_is_mostly_attachments_and_chat_is_mostly_words() -> None:
     assert 0.80 < attachments / size < 0.84
     chat = retell_fast.parse(b"".join(generate.lines("chat", 5, 1)))
     assert 0.25 < chat.manifest["signal_ratio"] < 0.35
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_mixed_has_its_pictures_and_the_results_of_calls_that_are_elsewhere(seed: int) -> None:
+    size = pictures = stray = 0
+    calls: set[str] = set()
+    agents: set[str] = set()
+    for line in generate.lines("mixed", 8, seed):
+        size += len(line)
+        message = json.loads(line).get("message", {})
+        blocks = message.get("content", ()) if isinstance(message.get("content"), list) else ()
+        calls |= {block["id"] for block in blocks if block["type"] == "tool_use"}
+        results = [block for block in blocks if block["type"] == "tool_result"]
+        if b'"media_type":"image/png"' in line:
+            pictures += len(line)
+        elif any(block["tool_use_id"] not in calls for block in results):
+            stray += len(line)
+            copy = json.loads(line)["toolUseResult"]
+            agents |= {copy["agentId"]} if "agentId" in copy else set()
+    assert 0.18 < pictures / size < 0.22
+    assert 0.43 < stray / size < 0.47
+    assert len(agents) > 3
+    conversation = retell_fast.parse(b"".join(generate.lines("mixed", 8, seed)))
+    called = {ref.id for event in conversation.events for ref in event.subagent_refs}
+    assert called
+    assert not called & agents
 
 
 @pytest.mark.parametrize("profile", CODEX)

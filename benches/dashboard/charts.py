@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from benches.dashboard.records import Named, Record
 from benches.dashboard.scale import Scale, Tick, fitted, logarithmic, number
+from benches.targets import PEERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,6 +29,19 @@ TITLES = {
     "growth": "Growth",
     "goals": "Goals",
 }
+_TITLES_OF_UNITS = {
+    "s": "Time to wait",
+    "ms": "Time to wait",
+    "CPU s": "Processor time",
+    "CPU ms": "Processor time",
+    "CPU ms/MB": "Processor time",
+    "sessions/s": "Folders of sessions",
+}
+_FORMERLY = {
+    **{f"{family} classic": family for family in ("P1", "P2", "P3")},
+    **{f"P4 classic {peer}": f"P4 {peer}" for peer in PEERS},
+}
+"""Goals that were measured on one profile only, and what they were called then."""
 _LABELS = 5
 
 
@@ -139,7 +153,7 @@ def histories(records: Sequence[Record]) -> list[Chart]:
             parts = Named.of(name)
             label = parts.side if corpus else f"{parts.side}, {parts.corpus}".removesuffix(", ")
             lines.append(Line(label, name, colour % COLOURS, colour >= COLOURS, unit))
-        title = "Time to wait" if unit in ("s", "ms") else TITLES.get(group, group)
+        title = _TITLES_OF_UNITS.get(unit) or TITLES.get(group, group)
         title += f": {corpus}" if corpus else ""
         axis = f"{unit}, {'more' if better == 'bigger' else 'less'} is better"
         charts.append(_history(records, f"{group} {unit} {corpus}".strip(), title, axis, lines))
@@ -258,7 +272,7 @@ def _grown(key: str, title: str, unit: str, pairs: list[tuple[float, float]], ac
 
 def wanted(text: str) -> float | None:
     """The number in a goal: 1.5 of `≤ 1.5`."""
-    found = re.search(r"\d+(?:\.\d+)?", text)
+    found = re.search(r"\d+(?:\.\d+)?", text.replace(",", ""))
     return float(found[0]) if found else None
 
 
@@ -268,7 +282,7 @@ def spark(goal: Goal, records: Sequence[Record], width: float = 132, height: flo
         (n, row.measured)
         for n, record in enumerate(records)
         for row in record.run.goals
-        if row.id == goal.id and row.measured is not None
+        if row.id in (goal.id, _FORMERLY.get(goal.id)) and row.measured is not None
     ]
     if not measured:
         return Spark("", (), None, None)
