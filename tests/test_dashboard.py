@@ -258,6 +258,41 @@ def test_the_table_of_goals_has_every_goal_and_its_verdict() -> None:
     assert rows == [("P1", "met"), ("P10", "not measured")]
 
 
+def goal(id_: str, measured: float | None, wanted: str = "≤ 1.15") -> Goal:
+    return Goal(id_, "against wc -l", wanted, "", measured, "x", "no goal" if not wanted else "met")
+
+
+def test_a_goal_goes_on_where_it_was_measured_on_one_profile() -> None:
+    old, new = (Record(record.name, replace(record.run, goals=[])) for record in HISTORY[:2])
+    old.run.goals.append(goal("P1", 1.6, "≤ 1.5"))
+    new.run.goals.extend([goal("P1 classic", 1.1), goal("P1 chat", 3.4)])
+    sparks = [charts.spark(row, [old, new]) for row in new.run.goals]
+    assert [[point.value for point in spark.points] for spark in sparks] == [[1.6, 1.1], [3.4]]
+
+
+def test_a_row_without_a_goal_is_shown_without_one() -> None:
+    told = Record("told", replace(HISTORY[0].run, goals=[goal("P3 codex", 7.5, "")]))
+    spark = charts.spark(told.run.goals[0], [told])
+    assert (spark.goal, spark.stretch) == (None, None)
+    text = page.page([told])
+    assert re.findall(r'<tr data-goal="(.*?)">.*?badge (\w+)">(.*?)<', text, re.DOTALL) == [
+        ("P3 codex", "none", "no goal")
+    ]
+
+
+def test_the_number_of_a_goal_is_read_with_its_thousands() -> None:
+    assert [charts.wanted(text) for text in ("≤ 1.5", "≥ 15,000", "")] == [1.5, 15_000, None]
+
+
+def test_processor_time_has_charts_of_its_own() -> None:
+    rows = [
+        series("core, 1 thread, chat 150 MB / throughput", 900.0),
+        series("core, 1 thread, chat 150 MB / processor time", 1.2, unit="CPU ms/MB", better="smaller"),
+    ]
+    found = charts.histories([replace_series(HISTORY[0], rows)])
+    assert [chart.title for chart in found] == ["From a file to its conversation", "Processor time"]
+
+
 def test_a_script_in_a_record_stays_data() -> None:
     evil = replace_series(HISTORY[0], [series("</script><script>alert(1)</script>", 1.0)])
     assert "<script>alert" not in page.page([evil])

@@ -159,6 +159,24 @@ def test_benchers_form_has_a_measure_for_each_unit(out: Path) -> None:
     assert found["peak memory, classic 150 MB"]["peak-memory-mib"]["value"] == 38.2
 
 
+def test_time_on_the_wall_and_of_processors_stand_beside_each_other() -> None:
+    name = "core, 1 thread, chat 150 MB"
+    rows = [
+        row(f"{name} / throughput", 900, 800, group="parse"),
+        row(f"{name} / processor time", 1.2, 1.4, unit="CPU ms/MB", group="parse"),
+    ]
+    assert [entry["unit"] for entry in formats.custom(rows, "smaller")] == ["CPU ms/MB"]
+    found = formats.bencher(rows)
+    jsonschema.validate(found, BENCHER)
+    assert set(found[name]) == {"megabytes-per-second", "cpu-ms-per-mb"}
+
+
+def test_the_records_that_are_kept_can_be_read() -> None:
+    kept = records.newest_last()
+    assert kept
+    assert all(record.run.series and record.run.goals and record.run.corpus for record in kept)
+
+
 def test_a_unit_that_is_new_becomes_a_slug() -> None:
     assert formats.measure("instructions/byte") == "instructions-per-byte"
 

@@ -84,6 +84,19 @@ def test_noise_is_not_called_a_change(tmp_path: Path, capfdbinary: pytest.Captur
     assert "worse" not in text
 
 
+def test_two_builds_of_one_run_are_compared_by_their_best_and_middle_rounds() -> None:
+    chat = replace(FAST, name="core, 1 thread, chat 150 MB / throughput", value=1000, median=900)
+    work = replace(
+        chat, name="core, 1 thread, chat 150 MB / processor time", unit="CPU ms/MB", better="smaller"
+    )
+    base = Measurements(MACHINE, series=[chat, replace(work, value=2.0, median=2.1)])
+    faster, unsure = replace(chat, value=2000, median=1500), replace(work, value=1.5, median=2.05)
+    text = ratio.in_turns(base, Measurements(MACHINE, series=[faster, unsure, READ]))
+    assert f"| {chat.name} | MB/s | 1,000 | 2,000 | 2.00 {ratio.TIMES} | 🟢 better |" in text
+    assert f"| {work.name} | CPU ms/MB | 2 | 1.5 | 1.33 {ratio.TIMES} |  |" in text
+    assert READ.name not in text
+
+
 def test_a_value_of_nothing_has_no_ratio(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     path = saved(tmp_path, "run.json", FAST, replace(MEMORY, value=0.0))
     assert "None of 1 series" in compared(capfdbinary, "--base", path, "--head", path)
