@@ -84,14 +84,14 @@ workflows: $(VENV)/.workflows ## check the CI workflow files
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/actionlint -color .github/workflows/*.yml
 
 # Only ratios within one run mean something; whole tools are timed after `pip install --group bench-tools`.
-bench: build ## measure everything, in about ten minutes
+bench: build ## measure everything, in about a quarter of an hour
 	@mkdir -p benches/out
 	$(BIN)/python -m pytest benches --benchmark-only --benchmark-max-time=0.5 --benchmark-columns=min,median,max,rounds --benchmark-json=benches/out/pytest-benchmark.json
 	$(BIN)/python benches/goals.py
 	$(BIN)/python benches/growth.py
 	$(BIN)/python benches/publish.py
 
-bench-quick: build ## measure for a minute, to see whether something got slower
+bench-quick: build ## measure for two minutes, to see whether something got slower
 	$(BIN)/python benches/goals.py --quick
 
 dashboard: $(VENV)/.dev ## draw the history of the recorded benchmarks into target/dashboard
