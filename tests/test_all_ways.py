@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -48,6 +49,7 @@ for path in sorted(sources.glob("plain/*/*")):
     with path.open("rb") as file:
         parse(file, target / "file object")
     parse(sources / "packed" / path.parent.name / (path.name + ".zst"), target / "compressed")
+    parse(sources / "gzipped" / path.parent.name / (path.name + ".gz"), target / "compressed with gzip")
 """
 
 Files = dict[str, bytes]
@@ -79,7 +81,11 @@ def run(words: list[str], variables: dict[str, str], given_bytes: bytes = b"") -
 def stored(sessions: list[bytes], folder: Path) -> None:
     """Stores the sessions, each in a folder of its own, plain and compressed."""
     for number, data in enumerate(sessions):
-        for form, name, content in (("plain", NAME, data), ("packed", f"{NAME}.zst", compressed(data))):
+        for form, name, content in (
+            ("plain", NAME, data),
+            ("packed", f"{NAME}.zst", compressed(data)),
+            ("gzipped", f"{NAME}.gz", gzip.compress(data, 1)),
+        ):
             path = folder / form / str(number) / name
             path.parent.mkdir(parents=True)
             path.write_bytes(content)
@@ -91,7 +97,7 @@ def all_ways(sessions: list[bytes], folder: Path, variables: dict[str, str]) -> 
     results = []
     for number in range(len(sessions)):
         ways = sorted((folder / "out" / str(number)).iterdir())
-        assert len(ways) == 5
+        assert len(ways) == 6
         first, *others = [files_of(way) for way in ways]
         for way, other in zip(ways[1:], others, strict=True):
             assert other == first, (number, way.name)

@@ -276,7 +276,7 @@ def naive_name(entry: dict[str, Any]) -> str:
     inner = nested.get("type") if isinstance(nested, dict) else None
     inner = entry.get("subtype") if kind == "system" else inner
     name = f"{kind}/{inner}" if isinstance(inner, str) else kind
-    return name[:100] if re.fullmatch(r"[\w./:()-]+", name, re.ASCII) else "(other)"
+    return name[:100] if re.fullmatch(r"[\w./:()-]*", name, re.ASCII) else "(other)"
 
 
 WHOLE = [path for path in sorted((DATA / "claude-code").rglob("*.jsonl")) if "damage" not in path.name]
@@ -300,8 +300,8 @@ def test_a_manifest_counts_the_same(path: Path) -> None:
         for number in known:
             known[number] += row[number]
     # A manifest gives every name as it is.
-    assert outer == {name or "(other)": row for name, row in manifest["entries"].items()}
-    unknown = {name or "(other)" for name in manifest["unknown_entries"]}
+    assert outer == manifest["entries"]
+    unknown = set(manifest["unknown_entries"])
     assert {name for name, row in found.items() if row["unknown"]} == unknown
 
 
@@ -386,4 +386,4 @@ def test_ctrl_c_ends_it(tmp_path: Path) -> None:
         time.sleep(0.1)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
-    assert (process.returncode, out, err) == (130, b"", b"interrupted\n")
+    assert (process.returncode, out, err.splitlines()[-1]) == (130, b"", b"interrupted")

@@ -28,13 +28,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "error": set(),
     "parallel": {"error"},
     "private": {"error"},
+    "walk": set(),
     "input": {"error"},
     "lines": {"error", "input"},
     "json": {"error"},
     "glue": {"error", "json"},
     "entry": {"error", "lines", "json", "glue"},
     "event": {"error", "entry"},
-    "images": {"error", "parallel", "private", "json", "event"},
+    "images": {"error", "parallel", "private", "walk", "input", "json", "event"},
     "secrets": {"error", "json"},
     "agents": {"error", "json", "glue", "entry", "event", "images"},
     "head": {"error", "json", "agents"},
@@ -60,13 +61,13 @@ READING = {
     "story",
 }
 MAY_IMPORT["transcript"] = READING
-MAY_IMPORT["sessions"] = {"error", "agents"}
+MAY_IMPORT["sessions"] = {"error", "walk", "input", "agents"}
 MAY_IMPORT["subagents"] = MAY_IMPORT["transcript"] | {"transcript"}
 MAY_IMPORT["threads"] = MAY_IMPORT["subagents"] | {"subagents", "sessions"}
 MAY_IMPORT["manifest"] = MAY_IMPORT["subagents"] | {"subagents"}
 MAY_IMPORT["conversation"] = MAY_IMPORT["manifest"] | {"manifest"}
-MAY_IMPORT["parse"] = MAY_IMPORT["conversation"] | {"conversation", "threads"}
-MAY_IMPORT["discover"] = MAY_IMPORT["parse"] | {"parse", "sessions"}
+MAY_IMPORT["parse"] = MAY_IMPORT["conversation"] | {"conversation", "threads", "sessions"}
+MAY_IMPORT["discover"] = MAY_IMPORT["parse"] | {"parse"}
 MAY_IMPORT["census"] = MAY_IMPORT["document"] | {"parallel", "input", "glue", "head", "document", "sessions"}
 MAY_IMPORT["sinks"] = {"error", "private", "event", "images", "conversation", "manifest", "parallel"}
 
@@ -199,6 +200,7 @@ def test_only_input_opens_transcripts() -> None:
             "conversation",
             "private",
             "sessions",
+            "walk",
         ):
             assert not re.search(r"\bstd::fs\b|\bFile::open\b", code_of(path)), path
 

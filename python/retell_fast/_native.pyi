@@ -61,9 +61,10 @@ def parse(
     Memory grows with what was said, not with the size of the file. Other Python threads run meanwhile.
 
     Args:
-        source: a path (`.zst` is decompressed while reading); "-" for standard input; a session id or the
-            beginning of one, looked up below `$CLAUDE_CONFIG_DIR` or `~/.claude`, and `$CODEX_HOME` or
+        source: a path; "-" for standard input; a session id or the beginning of one, in letters of either
+            case, looked up below `$CLAUDE_CONFIG_DIR` or `~/.claude`, and `$CODEX_HOME` or
             `~/.codex`; the bytes of a session file; or an object whose `read(size)` gives bytes.
+            zstd and gzip are decompressed while reading, whatever the name.
         agent: the program that wrote the session: "claude-code" or "codex". Recognised from the records if
             None.
         include_subagents: put what each subagent said under the `SubagentRef` that called it, to any depth.
@@ -139,9 +140,9 @@ def types(
 
     Args:
         paths: a transcript or a folder, or a list of them. Of an agent's home, the sessions and their
-            subagents are read; of any other folder, all that is called `*.jsonl`, `*.jsonl.zst` or
-            `rollout-*.json`, however deep, but for `tool-results/`. None stands for the homes of all agents,
-            as for `discover`.
+            subagents are read; of any other folder, all that is called `*.jsonl` or `rollout-*.json`, with
+            `.zst` or `.gz` behind it too, however deep, but for `tool-results/`. Links to folders are
+            followed, each real folder once. None stands for the homes of all agents, as for `discover`.
         agent: the program that wrote them: "claude-code" or "codex". Recognised from the records if None.
         threads: as for `parse`.
         progress: called now and then with the bytes done and the bytes there are. What it raises ends it all.
@@ -151,10 +152,10 @@ def types(
         (decompressed) `bytes` that were read; `agents`, by name, each with `files`, `bytes`, `lines`,
         `versions` and `types`; `damage`, how many pieces are damaged, by reason; `incomplete_tails`, how many
         files end in the middle of an entry; `unreadable`, how many files and folders could not be read, by
-        reason. A type has `unknown`, `count`, `bytes`, the number of `files` that hold it, and the `versions`
-        that these files name. What is nested in an entry is told as "attachment/file", "system/api_error" or
-        "event_msg/token_count"; of the first two only the outer type can be unknown. Files that no record
-        tells the agent of are "(unrecognised)".
+        reason, or by what they are instead of transcripts. A type has `unknown`, `count`, `bytes`, the
+        number of `files` that hold it, and the `versions` that these files name. What is nested in an entry
+        is told as "attachment/file", "system/api_error" or "event_msg/token_count"; of the first two only
+        the outer type can be unknown. Files that no record tells the agent of are "(unrecognised)".
 
     Raises:
         FileNotFoundError, PermissionError, OSError: one of the paths is not there. What cannot be read is
@@ -468,7 +469,8 @@ def externalize(
     whole line is looked at, and the rest is copied. Folders get mode 0700 and files 0600.
 
     Args:
-        path: a transcript, or a folder; what is below it is handled side by side, links are passed over.
+        path: a transcript, or a folder; what is below it is handled side by side. Links to folders are
+            followed, each real folder once; links to files are passed over.
         out: the file or folder to write; None with `in_place` or `dry_run`.
         assets_dir: the folder the images go to, each under a name made of its hash, so a store can be shared.
         max_image_bytes: larger images stay, and are counted in `left_inline`; 64 MiB by default.
@@ -645,7 +647,7 @@ class ImageReport:
 
     @property
     def skipped(self) -> list[str]:
-        """The paths in a folder that were passed over, such as links."""
+        """The paths in a folder that were passed over, such as links to files."""
 
     def to_dict(self) -> dict[str, Any]:
         """Gives all of the above as a dictionary that JSON can hold."""

@@ -2,7 +2,7 @@
 
 It uses nothing but the public names of `retell_fast`, so whatever the command does, a program can do too.
 
-    arguments     the command line; `plain` is the shortcut for the most frequent
+    arguments     the command line; `plain` is the shortcut for the most frequent, `slips` what was meant
     parse         the command that reads a session; `closing` is what it says at the end
     preview       the command that lists sessions; `cards` is how it shows one
     images        the command that moves images out and back; `pictures` is how it tells of them

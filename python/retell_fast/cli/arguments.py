@@ -8,7 +8,7 @@ import sys
 import retell_fast
 
 from .exit_status import ExitStatus
-from .messages import fail
+from .messages import HOMES, fail
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,10 +20,34 @@ PLACEHOLDER_FORMATS = ("retell", "entire")
 
 
 class _Parser(argparse.ArgumentParser):
-    """An argument parser that complains the way the rest of the program does."""
+    """An argument parser that complains the way the rest of the program does, and sees what was meant.
+
+    Options are not completed from their beginnings (`allow_abbrev`): a script that says `--inc` would break
+    when another option begins so. What they may have been meant to be is said instead.
+    """
+
+    words: Sequence[str] = ()
+
+    def parse_known_args(  # as argparse has it, where it is overloaded
+        self,
+        args: Any = None,  # noqa: ANN401
+        namespace: Any = None,  # noqa: ANN401
+    ) -> tuple[Any, list[str]]:
+        # Each command complains of its own options: only it knows what is near them.
+        self.words = list(args or ())
+        known, others = super().parse_known_args(args, namespace)
+        if others:
+            self.error(f"unrecognized arguments: {' '.join(others)}")
+        return known, others
 
     def error(self, message: str) -> NoReturn:
-        fail(message, f"{self.prog} --help shows what there is")
+        from .slips import meant
+
+        there_is = f"{self.prog} --help shows what there is"
+        options = [option for action in self._actions for option in action.option_strings]
+        choices = [str(choice) for action in self._actions for choice in action.choices or ()]
+        fitting = meant(message, self.words, options=options, choices=choices)
+        fail(message, f"did you mean {fitting}? ({there_is})" if fitting else there_is)
         sys.exit(ExitStatus.WRONG_USAGE)
 
 
@@ -91,7 +115,7 @@ def _add_parse(commands: argparse._SubParsersAction[_Parser]) -> None:
     parser.add_argument(
         "session",
         metavar="SESSION",
-        help="a session file (.zst too), - for standard input, or a session id or its beginning",
+        help="a session file (.zst and .gz too), - for standard input, or a session id or its beginning",
     )
     parser.add_argument(
         "-o",
@@ -296,6 +320,11 @@ def _add_manner(parser: argparse.ArgumentParser) -> None:
 
 
 def _positive(word: str) -> int:
+    import os
+
+    if not word.isdecimal() and os.path.exists(word):
+        msg = f"{word!r} is not a number of sessions; they are looked for below {HOMES}"
+        raise argparse.ArgumentTypeError(msg)
     return _number(word, "a number of sessions")
 
 

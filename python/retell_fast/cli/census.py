@@ -9,7 +9,7 @@ import retell_fast
 
 from .exit_status import ExitStatus
 from .measures import counted, seconds, share, size
-from .messages import HOMES, note, one_line, say, warn
+from .messages import HOMES, note, say, shown_name, tell_of_waiting, warn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +44,9 @@ def run(
         quiet: say nothing but warnings.
     """
     began = time.monotonic()
+    if not quiet:
+        for path in paths:
+            tell_of_waiting(path)
     bar = _bar() if sys.stderr.isatty() and not quiet else None
     try:
         found = retell_fast.types(list(paths) or None, agent=agent, threads=threads, progress=bar)
@@ -127,7 +130,7 @@ def _row(agent: str, name: str, row: dict[str, Any], *, whole: int) -> tuple[str
     return (
         "unknown" if row["unknown"] else "",
         agent,
-        one_line(name),
+        shown_name(name),
         f"{row['count']:,}",
         size(row["bytes"]),
         share(row["bytes"] / whole if whole else 0.0),

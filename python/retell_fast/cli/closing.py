@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .measures import counted, seconds, share, size
+from .messages import shown_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,8 +103,8 @@ def shortened(found: Sequence[str]) -> list[str]:
 def _unknown(manifest: dict[str, Any]) -> list[str]:
     by_count = sorted(manifest["unknown_entries"].items(), key=lambda each: (-each[1]["count"], each[0]))
     return [
-        f"{_in_file(seen)}unknown entry type {name} ({counted(seen['count'], 'entry', 'entries')}, "
-        f"first on line {seen['first_line']}) was passed over"
+        f"{_in_file(seen)}unknown entry type {shown_name(name)} "
+        f"({counted(seen['count'], 'entry', 'entries')}, first on line {seen['first_line']}) was passed over"
         for name, seen in by_count
     ]
 

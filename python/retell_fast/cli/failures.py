@@ -51,22 +51,21 @@ def _let_go_of_output() -> None:
 
 def _explain_system(error: OSError) -> tuple[str, str | None]:
     what = str(error.filename) if error.filename is not None else "standard output"
+    if isinstance(
+        error, IsADirectoryError
+    ):  # also the temporary folder, which may be asked for like any other
+        hint = "name a session file in it, or list the sessions there are: retell-fast preview"
+        return f"{what} is a folder", getattr(error, "hint", None) or hint
     if error.filename is not None and what == os.environ.get("TMPDIR", "/tmp"):  # noqa: S108  # nothing is made there
         return f"the temporary folder {what} cannot be used: {_reason(error)}", "name another with TMPDIR=DIR"
     if error.errno in _NO_ROOM:
         return f"no room to write {what}", "free some space, or choose another place to write to"
     if isinstance(error, (FileNotFoundError, NotADirectoryError)):
-        return (
-            f"there is no file {what}",
-            "check the path, or list the sessions there are: retell-fast preview",
-        )
+        look = "check the path, or list the sessions there are: retell-fast preview"
+        from_stdin = "only parse reads standard input: save it to a file, and name that"
+        return f"there is no file {what}", from_stdin if what == "-" else look
     if isinstance(error, PermissionError):
         return f"permission denied: {what}", "check who may use it: ls -ld, or choose another place"
-    if isinstance(error, IsADirectoryError):
-        return (
-            f"{what} is a folder",
-            "name a session file in it, or list the sessions there are: retell-fast preview",
-        )
     return f"{what}: {_reason(error)}", getattr(error, "hint", None)
 
 

@@ -154,12 +154,25 @@ def _close(report: ImageReport, told: str, out: str, manner: dict[str, bool]) ->
 
 
 def _files(path: str) -> list[str]:
-    """The file itself, or the files below a folder in a fixed order, links left out."""
+    """The file itself, or the files below a folder, in order: those `retell_fast.list_images` looks into.
+
+    Linked files are left out; linked folders are followed, each real folder once, the tree's own first.
+    """
     if not os.path.isdir(path):
         return [path]
-    found = []
-    for folder, _, file_names in os.walk(path):
-        found += [os.path.join(folder, name) for name in file_names]
+    found: list[str] = []
+    seen: set[str] = set()
+    trees = [path]
+    for tree in trees:  # it grows meanwhile
+        for folder, folder_names, file_names in os.walk(tree):
+            real = os.path.realpath(folder)
+            if real in seen:
+                folder_names.clear()
+                continue
+            seen.add(real)
+            within = [os.path.join(folder, name) for name in folder_names]
+            trees += sorted(linked for linked in within if os.path.islink(linked))
+            found += [os.path.join(folder, name) for name in file_names]
     return sorted(file for file in found if os.path.isfile(file) and not os.path.islink(file))
 
 

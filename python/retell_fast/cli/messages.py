@@ -32,6 +32,41 @@ def one_line(text: str) -> str:
     return harmless(" ".join(text.split()))
 
 
+SHOWN = 60
+"""Characters of a name out of a transcript that are shown."""
+
+
+def shown_name(name: str) -> str:
+    """Gives a name out of a transcript as messages of the core show it: so that it can be seen.
+
+    It stands between quotes unless it looks like a name, and is cut short.
+    """
+    shown = name[:SHOWN]
+    rest = "…" if len(name) > SHOWN else ""
+    if shown and all(letter.isalnum() or letter in "-_./:()" for letter in shown):
+        return shown + rest
+    escaped = shown.replace("\\", "\\\\").replace('"', '\\"')
+    seen = (letter if letter.isprintable() else f"\\u{{{ord(letter):x}}}" for letter in escaped)
+    return f'"{"".join(seen)}"{rest}'
+
+
+def tell_of_waiting(path: str) -> None:
+    """Says that somebody else has to write first, where that is so: it would look as if the program hung."""
+    import stat
+
+    if path == "-":
+        if sys.stdin is not None and sys.stdin.isatty():
+            note("reading what is typed, up to Ctrl-D")
+        return
+    try:
+        is_pipe = stat.S_ISFIFO(os.stat(path).st_mode)
+    except (OSError, ValueError):  # it will be said where it is opened
+        return
+    # A shell that writes <(command) gives such a path, and there the writer is at hand.
+    if is_pipe and not path.startswith(("/dev/", "/proc/")):
+        note(f"{path} is a pipe: waiting for what is written to it")
+
+
 def prepare_streams() -> None:
     """Sees to it that there is somewhere to print to, and that no character can fail to be printed.
 

@@ -13,7 +13,7 @@ import retell_fast
 from .closing import findings, notes, shortened, summary
 from .exit_status import ExitStatus
 from .measures import beginning
-from .messages import note, say, warn
+from .messages import note, say, tell_of_waiting, warn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ def run(  # noqa: PLR0913 - one for each option
     if output_dir is not None and os.path.exists(output_dir) and not os.path.isdir(output_dir):
         # Said before the work rather than after it.
         raise _while_writing(NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), output_dir))
+    if not quiet:
+        tell_of_waiting(session)
     bar = _bar(session) if sys.stderr.isatty() and not quiet else None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::Serialize;
 
 use crate::agents::{Agent, agent_named};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{DamagedData, Error, ErrorKind, Result};
 use crate::input::LEAST_STRETCH;
 use crate::parallel;
 use crate::sessions::{Transcripts, homes, transcripts, transcripts_below};
@@ -62,7 +62,7 @@ pub struct Census {
     pub damage: BTreeMap<&'static str, u64>,
     /// Files whose last line is not whole yet.
     pub incomplete_tails: u64,
-    /// Files and folders that could not be read, by what was the matter.
+    /// Files and folders that could not be read, by what was the matter, or what they are instead.
     pub unreadable: BTreeMap<&'static str, u64>,
 }
 
@@ -161,6 +161,10 @@ impl Census {
                 return Ok(());
             }
         };
+        if let Some(stranger) = tally.stranger {
+            *self.unreadable.entry(stranger).or_default() += 1;
+            return Ok(());
+        }
         let agent = self.agents.entry(tally.agent.map_or(NOBODY, Agent::name)).or_default();
         for (files, bytes, lines) in [
             (&mut self.files, &mut self.bytes, &mut self.lines),
@@ -204,9 +208,11 @@ fn stopped() -> Error {
 /// What was the matter with a file, without its name.
 fn reason_of(error: &Error) -> &'static str {
     match error.io() {
-        // What no system call says is said by the decompressor.
-        Some(error) if error.raw_os_error().is_none() && error.kind() != io::ErrorKind::IsADirectory => "damaged_zstd",
-        Some(error) => named(error.kind()),
+        Some(error) => match DamagedData::of(error) {
+            Some(DamagedData { format: "gzip", .. }) => "damaged_gzip",
+            Some(_) => "damaged_zstd",
+            None => named(error.kind()),
+        },
         None => "not_a_transcript",
     }
 }

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::event::{Event, ImageId, Role, SubagentRef};
 use crate::images::ImageStore;
+use crate::input::plain_path;
 use crate::manifest::{
     DamagedLine, Manifest, Parser, SecretWarning, SourceSummary, SubagentSummary, UnknownEntries, UnlinkedSubagent,
 };
@@ -116,7 +117,8 @@ impl Conversation {
         add_manifest_warnings(title.as_ref(), facts, &bridges, &mut pii_warnings);
         let origin = facts.thread.as_ref().and_then(|thread| thread.origin);
         let damage = Damages::of(&mut transcript, &mut subagents);
-        let stem = path.and_then(crate::subagents::session_stem);
+        let plain = path.map(plain_path);
+        let stem = plain.as_deref().and_then(crate::subagents::session_stem);
         let manifest = Manifest {
             schema_version: SCHEMA_VERSION,
             conversation_id: conversation_id(stem, &transcript.session_ids.list),

@@ -11,7 +11,7 @@ use crate::agents::{AGENTS, Agent, SubagentFiles, agent_named};
 use crate::conversation::count_by_role;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Boundary, Event, Role};
-use crate::input::{LEAST_STRETCH, Source};
+use crate::input::{LEAST_STRETCH, Source, plain_name};
 use crate::parallel;
 use crate::sessions::{Home, SessionFile, homes, session_files, session_files_below};
 use crate::threads;
@@ -21,8 +21,12 @@ use crate::transcript::{Reading, Transcript};
 const WORDS: usize = 200;
 /// Sessions that an error about an ambiguous id lists.
 const MOST_LISTED: usize = 10;
-/// The file that `text` names: itself, or the one session whose id begins with it. A folder that happens to be
-/// called like the beginning of an id is not in the way.
+/// Sessions that an error about an id that no session has lists, and characters of the id that are compared.
+const MOST_NEAR: usize = 3;
+const COMPARED: usize = 64;
+
+/// The file that `text` names: itself, or the one session whose id begins with it, in letters of either case. A folder
+/// that happens to be called like the beginning of an id is not in the way.
 ///
 /// # Errors
 /// [`ErrorKind::SessionNotFound`] and [`ErrorKind::AmbiguousSession`], with what is near or what matched.
@@ -32,15 +36,20 @@ pub fn find_session(text: &str) -> Result<PathBuf> {
     if (path.exists() && !is_folder)
         || text.contains(std::path::is_separator)
         || text.is_empty()
+        || plain_name(text) != text
         || text.ends_with(".jsonl")
         || text.ends_with(".json")
-        || text.ends_with(".zst")
     {
         return Ok(path.to_owned());
     }
     let roots = homes();
     let files = session_files(&roots);
-    let matching: Vec<_> = files.iter().filter(|file| file.id.starts_with(text)).collect();
+    let begins_so = |head: &str| head.eq_ignore_ascii_case(text);
+    let in_any_case = |file: &&SessionFile| file.id.get(..text.len()).is_some_and(begins_so);
+    let mut matching: Vec<_> = files.iter().filter(|file| file.id.starts_with(text)).collect();
+    if matching.is_empty() {
+        matching.extend(files.iter().filter(in_any_case));
+    }
     match matching.as_slice() {
         [one] => Ok(one.path.clone()),
         // Reading it will say that it is a folder.
@@ -53,11 +62,7 @@ pub fn find_session(text: &str) -> Result<PathBuf> {
 }
 
 fn not_found(text: &str, roots: &[Home], files: &[SessionFile]) -> Error {
-    let shared =
-        |file: &&SessionFile| file.id.bytes().zip(text.bytes()).take_while(|(one, other)| one == other).count();
-    let mut near: Vec<_> = files.iter().collect();
-    near.sort_by_key(|file| std::cmp::Reverse(shared(file)));
-    near.truncate(3);
+    let near = nearest(text, files);
     let roots: Vec<_> = roots.iter().map(|root| root.path.display().to_string()).collect();
     let error = Error::new(
         ErrorKind::SessionNotFound,
@@ -70,6 +75,21 @@ fn not_found(text: &str, roots: &[Home], files: &[SessionFile]) -> Error {
             .with_hint(format!("give the path of a .jsonl file, or set {variables} to where the sessions are"));
     }
     error.with_hint(format!("the nearest sessions are:\n{}\n`retell-fast preview` lists more", list(&near)))
+}
+
+/// The sessions whose ids differ least from `text` as far as it goes; of equally near ones those written last.
+fn nearest<'f>(text: &str, files: &'f [SessionFile]) -> Vec<&'f SessionFile> {
+    let text: String = text.to_lowercase().chars().take(COMPARED).collect();
+    let length = text.chars().count();
+    let distance = |file: &&SessionFile| {
+        let id = file.id.to_lowercase();
+        let head: String = id.chars().take(length).collect();
+        if id.contains(&text) { 0 } else { strsim::osa_distance(&head, &text) }
+    };
+    let mut near: Vec<_> = files.iter().collect();
+    near.sort_by_cached_key(distance);
+    near.truncate(MOST_NEAR);
+    near
 }
 
 fn ambiguous(text: &str, files: &[&SessionFile]) -> Error {
@@ -93,10 +113,22 @@ fn list(files: &[&SessionFile]) -> String {
         let (project, words) =
             preview.map_or((None, String::new()), |preview| (preview.project_path, preview.first_words));
         let words: String = words.chars().take(60).collect();
-        let size = file.size as f64 / 1e6;
-        format!("  {}  {date}  {size:.1} MB  {}  {words}", file.id, project.unwrap_or_default())
+        format!("  {}  {date}  {}  {}  {words}", file.id, size(file.size), project.unwrap_or_default())
     });
     lines.join("\n")
+}
+
+/// Bytes in the decimal unit that fits: `812 B`, `15.3 MB`.
+fn size(bytes: u64) -> String {
+    let mut amount = bytes as f64;
+    for unit in ["B", "kB", "MB", "GB"] {
+        // 999.95 would be printed as 1000.0: that is the next unit.
+        if amount < 999.95 {
+            return if unit == "B" { format!("{bytes} B") } else { format!("{amount:.1} {unit}") };
+        }
+        amount /= 1e3;
+    }
+    format!("{amount:.1} TB")
 }
 
 /// What a session holds, in short.
@@ -329,5 +361,37 @@ fn score(preview: &mut Preview) {
     if !special.is_empty() {
         let shown = special.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
         add(1, format!("tools beyond plain editing: {shown}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(id: &str) -> SessionFile {
+        SessionFile { path: PathBuf::new(), id: id.to_owned(), agent: None, modified: UNIX_EPOCH, size: 0 }
+    }
+
+    #[test]
+    fn the_nearest_is_what_a_slip_was_meant_to_be() {
+        let files = ["11112222-aaaa", "8c439a20-bbbb", "8c439a2f-cccc", "ffff0000-dddd"].map(file);
+        for (typed, meant) in [
+            ("8c493a20", "8c439a20-bbbb"),
+            ("c439a20", "8c439a20-bbbb"),
+            ("8C439A2E-CC", "8c439a2f-cccc"),
+            ("1112222", "11112222-aaaa"),
+            ("dddd", "ffff0000-dddd"),
+        ] {
+            assert_eq!(nearest(typed, &files)[0].id, meant, "{typed}");
+        }
+    }
+
+    #[test]
+    fn sizes_have_the_unit_that_fits() {
+        for (bytes, shown) in
+            [(0, "0 B"), (999, "999 B"), (1_000, "1.0 kB"), (999_960, "1.0 MB"), (15_300_000, "15.3 MB")]
+        {
+            assert_eq!(size(bytes), shown);
+        }
     }
 }

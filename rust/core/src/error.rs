@@ -54,13 +54,13 @@ impl Error {
         Self { kind, message: message.into(), hint: None, path: None, io: None, names: Vec::new() }
     }
 
-    /// An operating-system error at `path`.
+    /// An operating-system error at `path`, or one of what decompresses it.
     #[must_use]
     pub fn os(error: io::Error, path: &Path) -> Self {
         Self {
             kind: ErrorKind::Io,
             message: error.to_string(),
-            hint: None,
+            hint: DamagedData::of(&error).map(DamagedData::hint),
             path: Some(path.to_owned()),
             io: Some(error),
             names: Vec::new(),
@@ -129,3 +129,71 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// Characters of a name that messages show.
+const SHOWN: usize = 60;
+
+/// A name that stands in the input, as messages show it: between quotes unless it looks like a name, with escapes for
+/// what would steer a terminal, and cut short.
+#[must_use]
+pub fn shown_name(name: &str) -> String {
+    let is_of_a_name = |letter: char| letter.is_alphanumeric() || "-_./:()".contains(letter);
+    let mut shown: String = name.chars().take(SHOWN).collect();
+    let rest = if shown.len() < name.len() { "…" } else { "" };
+    if shown.is_empty() || !shown.chars().all(is_of_a_name) {
+        shown = format!("{shown:?}");
+    }
+    shown + rest
+}
+
+/// What a decompressor complains of, inside an [`io::Error`].
+#[derive(Debug)]
+pub struct DamagedData {
+    /// `zstd` or `gzip`, as the programs are called too.
+    pub format: &'static str,
+    /// What is wrong.
+    pub what: String,
+}
+
+impl DamagedData {
+    /// The complaint that `error` carries, if it carries one.
+    #[must_use]
+    pub fn of(error: &io::Error) -> Option<&Self> {
+        error.get_ref()?.downcast_ref()
+    }
+
+    fn hint(&self) -> String {
+        format!("decompress it with {} -dc to see how much of it is whole", self.format)
+    }
+}
+
+impl fmt::Display for DamagedData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "damaged {} data: {}", self.format, self.what)
+    }
+}
+
+impl std::error::Error for DamagedData {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_shown_so_that_it_can_be_seen_and_does_no_harm() {
+        for (name, shown) in [
+            ("queue-operation", "queue-operation"),
+            ("attachment/file", "attachment/file"),
+            ("", "\"\""),
+            (" ", "\" \""),
+            ("a b", "\"a b\""),
+            ("a\u{1b}[31mb\n", "\"a\\u{1b}[31mb\\n\""),
+            ("\u{202e}x", "\"\\u{202e}x\""),
+            ("say \"x\"", "\"say \\\"x\\\"\""),
+        ] {
+            assert_eq!(shown_name(name), shown);
+        }
+        assert_eq!(shown_name(&"x".repeat(61)), "x".repeat(60) + "…");
+        assert_eq!(shown_name(&" ".repeat(61)), format!("\"{}\"…", " ".repeat(60)));
+    }
+}

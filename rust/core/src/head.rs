@@ -1,10 +1,14 @@
 //! The beginning of an input: whose transcript it is, and how it has to be read.
 
+mod stranger;
+
 use memchr::memchr;
 
 use crate::agents::{AGENTS, Agent};
 use crate::error::Result;
 use crate::json::Value;
+
+pub use stranger::Stranger;
 
 /// How much of an input is looked at, in bytes.
 const SMALL_HEAD: usize = 64 << 10;
@@ -25,24 +29,29 @@ pub struct Head {
 }
 
 impl Head {
-    /// What an input tells whose first bytes `first` gives, as many as it is asked for where there are so many.
+    /// What an input tells whose first bytes `first` gives, as many as it is asked for where there are so many; and
+    /// these bytes.
     ///
     /// # Errors
     /// What `first` fails with.
-    pub fn read(agent: Option<&'static dyn Agent>, mut first: impl FnMut(usize) -> Result<Vec<u8>>) -> Result<Self> {
+    pub fn read(
+        agent: Option<&'static dyn Agent>,
+        mut first: impl FnMut(usize) -> Result<Vec<u8>>,
+    ) -> Result<(Self, Vec<u8>)> {
         let beginning = first(SMALL_HEAD)?;
         let (head, more) = Self::of(&beginning, agent);
         if !more || beginning.len() < SMALL_HEAD {
-            return Ok(head);
+            return Ok((head, beginning));
         }
-        Ok(Self::of(&first(LARGE_HEAD)?, agent).0)
+        let beginning = first(LARGE_HEAD)?;
+        Ok((Self::of(&beginning, agent).0, beginning))
     }
 
     /// What `beginning` tells; `agent` is whose transcript it is when that is known. The second result is whether
     /// more bytes could tell more.
     #[must_use]
     pub fn of(beginning: &[u8], agent: Option<&'static dyn Agent>) -> (Self, bool) {
-        let beginning = beginning.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(beginning);
+        let beginning = without_bom(beginning);
         let known = agent.or_else(|| recognized(beginning));
         let agent = known.unwrap_or(AGENTS[0]);
         let document = agent.is_document(beginning);
@@ -53,6 +62,10 @@ impl Head {
             known.is_none() || !(document || first_line_is_whole),
         )
     }
+}
+
+fn without_bom(beginning: &[u8]) -> &[u8] {
+    beginning.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(beginning)
 }
 
 /// The agent that the first record belongs to which tells.

@@ -1,9 +1,12 @@
-//! Where bytes come from: a path, standard input, bytes in memory or any reader; `.zst` is decompressed on the way.
+//! Where bytes come from: a path, standard input, bytes in memory or any reader; what is compressed is decompressed on
+//! the way.
 //!
 //! The only file that touches the operating system for reading transcripts. Large files and pipes are read by a
 //! second thread, some blocks ahead: copying out of the page cache is a third of the bill otherwise, and whoever
 //! waits for a pipe can still be interrupted. A memory map is not used: a session file may be truncated while it is
 //! read, and a map of it then kills the process.
+
+mod compression;
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -17,8 +20,9 @@ use std::time::Duration;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// The first bytes of every zstd frame (RFC 8878, section 3.1.1).
-const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
+pub use compression::{is_compressed, plain_name, plain_path};
+
+use compression::{Begun, Compression, MAGIC_LENGTH, other_forms};
 
 /// How much is asked for at a time. Larger blocks leave the second-level cache and cost more than the fewer calls
 /// save.
@@ -104,7 +108,11 @@ impl Input {
                 let opened = in_either_form(&path, |path| {
                     let kind = std::fs::metadata(path)?;
                     // A pipe or a device has no size to hold it to, and opening it can wait for a writer.
-                    if kind.is_file() || kind.is_dir() { open_file(path).map(Some) } else { Ok(None) }
+                    if kind.is_file() || kind.is_dir() || is_socket(&kind) {
+                        open_file(path).map(Some)
+                    } else {
+                        Ok(None)
+                    }
                 });
                 match opened.map_err(|error| Error::os(error, &path))? {
                     Some((file, size)) if size > small => Self::of_large(file, size, path),
@@ -130,19 +138,22 @@ impl Input {
     }
 
     fn of_large(file: File, size: u64, path: PathBuf) -> Result<Self> {
-        let mut head = [0; ZSTD_MAGIC.len()];
-        read_at(&file, &mut head, 0).map_err(|error| Error::os(error, &path))?;
+        let mut first = [0; MAGIC_LENGTH];
+        read_at(&file, &mut first, 0).map_err(|error| Error::os(error, &path))?;
         let file = Arc::new(file);
-        let again = (head != ZSTD_MAGIC).then(|| (file.clone(), size));
+        let is_plain = Compression::of(&first).is_none();
+        let again = is_plain.then(|| (file.clone(), size));
         let reader = Box::new(FileStretch { file, place: 0..size, path: path.clone() });
-        Ok(Self { file: again, ..Self::of(reader, Some(size), true, path)? })
+        Ok(Self { file: again, ..Self::of(reader, Some(size).filter(|_| is_plain), true, path)? })
     }
 
     fn of(reader: Box<dyn Read + Send>, size: Option<u64>, ahead: bool, path: PathBuf) -> Result<Self> {
         if ahead {
             return Ok(Self { blocks: read_ahead(reader), peeked: VecDeque::new(), size, path, file: None });
         }
-        let begun = Begun::of(reader, room(size.filter(|&size| size > 0))).map_err(|error| Error::os(error, &path))?;
+        let room = room(size.filter(|&size| size > 0));
+        let begun = Begun::of(reader, |reader| read_block(reader, Vec::new(), room));
+        let begun = begun.map_err(|error| Error::os(error, &path))?;
         let size = size.filter(|_| !begun.compressed);
         let left = size.map(|size| size.saturating_sub(begun.first.len() as u64));
         let peeked = Some(begun.first).filter(|first| !first.is_empty()).into_iter().collect();
@@ -159,7 +170,7 @@ impl Input {
         Self { blocks, peeked: VecDeque::new(), size, path, file: Some((file.clone(), place.end)) }
     }
 
-    /// Bytes that will be read at the most; `None` for pipes and small compressed input.
+    /// Bytes that will be read at the most; `None` for pipes and compressed input.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
         self.size
@@ -362,8 +373,8 @@ fn stretches_of(path: &Path, threads: usize, least: u64) -> io::Result<Option<Ve
         return Ok(None);
     }
     let (file, size) = open_file(path)?;
-    let mut head = [0; ZSTD_MAGIC.len()];
-    if read_at(&file, &mut head, 0)? < head.len() || head == ZSTD_MAGIC {
+    let mut first = [0; MAGIC_LENGTH];
+    if read_at(&file, &mut first, 0)? < first.len() || Compression::of(&first).is_some() {
         return Ok(None);
     }
     let file = Arc::new(file);
@@ -426,13 +437,14 @@ fn read_ahead(reader: Box<dyn Read + Send>) -> Blocks {
     let (give, filled) = sync_channel(BLOCKS_AHEAD);
     let (spent, take_back) = channel::<Vec<u8>>();
     let work = move || {
-        let Begun { first, rest: mut reader, .. } = match Begun::of(reader, BLOCK) {
-            Ok(begun) => begun,
-            Err(error) => {
-                let _ = give.send(Err(error));
-                return;
-            }
-        };
+        let Begun { first, rest: mut reader, .. } =
+            match Begun::of(reader, |reader| read_block(reader, Vec::new(), BLOCK)) {
+                Ok(begun) => begun,
+                Err(error) => {
+                    let _ = give.send(Err(error));
+                    return;
+                }
+            };
         let mut made = 0;
         if !first.is_empty() {
             made = 1;
@@ -492,28 +504,41 @@ fn read_block(reader: &mut dyn Read, mut block: Vec<u8>, room: usize) -> io::Res
     }
 }
 
-/// Opens the file at `path`, or, when it is not there, its other form: a transcript may be compressed, or be plain
-/// again, since it was listed.
+/// Opens the file at `path`, or, when it is not there, one of its other forms: a transcript may be compressed, or be
+/// plain again, since it was listed.
 fn in_either_form<T>(path: &Path, open: impl Fn(&Path) -> io::Result<T>) -> io::Result<T> {
-    open(path).or_else(|error| match other_form(path).filter(|_| error.kind() == io::ErrorKind::NotFound) {
-        Some(other) => {
-            open(&other).map_err(|other| if other.kind() == io::ErrorKind::NotFound { error } else { other })
+    let is_missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+    let missing = match open(path) {
+        Err(error) if is_missing(&error) => error,
+        opened => return opened,
+    };
+    for form in other_forms(path) {
+        match open(&form) {
+            Err(error) if is_missing(&error) => {}
+            opened => return opened,
         }
-        None => Err(error),
-    })
+    }
+    Err(missing)
 }
 
-/// `x.jsonl.zst` of `x.jsonl`, and the other way round.
-fn other_form(path: &Path) -> Option<PathBuf> {
-    let is_plain = |path: &Path| path.extension().is_some_and(|extension| extension == "jsonl" || extension == "json");
-    if path.extension().is_some_and(|extension| extension == "zst") {
-        return Some(path.with_extension("")).filter(|path| is_plain(path));
-    }
-    is_plain(path).then(|| {
-        let mut compressed = path.as_os_str().to_owned();
-        compressed.push(".zst");
-        compressed.into()
-    })
+/// What the file at `path` is compressed with; `None` for a plain one.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn compressed_with(path: &Path) -> io::Result<Option<&'static str>> {
+    let mut first = [0; MAGIC_LENGTH];
+    let count = read_at(&File::open(path)?, &mut first, 0)?;
+    Ok(Compression::of(&first[..count]).map(Compression::name))
+}
+
+#[cfg(unix)]
+fn is_socket(metadata: &std::fs::Metadata) -> bool {
+    std::os::unix::fs::FileTypeExt::is_socket(&metadata.file_type())
+}
+
+#[cfg(windows)]
+fn is_socket(_: &std::fs::Metadata) -> bool {
+    false
 }
 
 fn open_file(path: &Path) -> io::Result<(File, u64)> {
@@ -537,33 +562,6 @@ impl Read for OpenedLater {
             self.file = Some(File::open(&self.path)?);
         }
         self.file.as_mut().map_or(Ok(0), |file| file.read(buffer))
-    }
-}
-
-/// A reader whose first bytes were looked at: they tell zstd more surely than a file name does.
-struct Begun {
-    /// What was read already; nothing when it is compressed.
-    first: Vec<u8>,
-    rest: Box<dyn Read + Send>,
-    compressed: bool,
-}
-
-impl Begun {
-    fn of(mut reader: Box<dyn Read + Send>, room: usize) -> io::Result<Self> {
-        let mut first = read_block(&mut reader, Vec::new(), room)?;
-        // A pipe may give less than it takes to tell.
-        while !first.is_empty() && first.len() < ZSTD_MAGIC.len() && ZSTD_MAGIC.starts_with(&first) {
-            let more = read_block(&mut reader, Vec::new(), room)?;
-            if more.is_empty() {
-                break;
-            }
-            first.extend_from_slice(&more);
-        }
-        if !first.starts_with(&ZSTD_MAGIC) {
-            return Ok(Self { first, rest: reader, compressed: false });
-        }
-        let whole = Cursor::new(first).chain(reader);
-        Ok(Self { first: Vec::new(), rest: Box::new(zstd::stream::read::Decoder::new(whole)?), compressed: true })
     }
 }
 
@@ -622,20 +620,6 @@ mod tests {
             assert_eq!(block.as_ref().map(Vec::len), Some(length).filter(|&length| length > 0));
             assert!(length == 0 || block.unwrap_or_default().capacity() <= length.max(8));
             assert!(input.next_block(Vec::new(), &mut || Ok(())).unwrap().is_none());
-        }
-    }
-
-    #[test]
-    fn only_transcripts_have_two_forms() {
-        for (path, other) in [
-            ("a/x.jsonl", Some("a/x.jsonl.zst")),
-            ("x.json", Some("x.json.zst")),
-            ("x.jsonl.zst", Some("x.jsonl")),
-            ("x.zst", None),
-            ("x.txt", None),
-            ("x.txt.zst", None),
-        ] {
-            assert_eq!(other_form(Path::new(path)), other.map(PathBuf::from), "{path}");
         }
     }
 }

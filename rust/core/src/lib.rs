@@ -4,7 +4,7 @@
 //!  bytes ────► lines ────► entries ────► signals ───► events ─────► conversation ────► sinks
 //!  input       lines       json, entry   agents/*     story         subagents,         events.json · manifest.json
 //!  path·stdin  number,     read only     in words     boundaries,   conversation       assets/
-//!  bytes·.zst  offset      what is       that all     durations,    links, names,
+//!  ·.zst·.gz   offset      what is       that all     durations,    links, names,
 //!                          asked for     agents share queue         manifest
 //! ```
 //!
@@ -37,10 +37,11 @@ mod stretch;
 pub mod subagents;
 mod threads;
 pub mod transcript;
+mod walk;
 
 pub use census::{Census, CensusOptions, census};
 pub use conversation::Conversation;
 pub use discover::{DiscoverOptions, Preview, discover, find_session};
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorKind, Result, shown_name};
 pub use input::Source;
 pub use parse::{ParseOptions, parse};

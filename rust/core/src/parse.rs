@@ -1,6 +1,7 @@
 //! The main verb: a source to a conversation.
 
 use std::collections::HashSet;
+use std::io;
 use std::num::NonZero;
 use std::path::Path;
 use std::sync::Mutex;
@@ -8,10 +9,11 @@ use std::sync::Mutex;
 use crate::agents::{AGENTS, Agent, SubagentFiles, agent_named};
 use crate::conversation::{Conversation, Parts};
 use crate::entry::Place;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, shown_name};
 use crate::images::ImageStore;
-use crate::input::{LEAST_STRETCH, Source};
+use crate::input::{LEAST_STRETCH, Source, plain_path};
 use crate::parallel;
+use crate::sessions::newest_session_below;
 use crate::story::Story;
 use crate::subagents::{self, Found};
 use crate::threads;
@@ -43,19 +45,24 @@ pub fn parse(source: Source, options: &ParseOptions, watch: Watch<'_>) -> Result
         Source::Path(path) => Some(path.clone()),
         _ => None,
     };
-    let subagent_file = path.as_deref().and_then(Path::file_name).and_then(subagents::agent_id).is_some();
+    if let Some(folder) = path.as_deref().filter(|path| path.is_dir()) {
+        return Err(is_folder(folder));
+    }
+    // What a file's name tells it tells however the file is compressed.
+    let named = path.as_deref().map(plain_path);
+    let subagent_file = named.as_deref().and_then(Path::file_name).and_then(subagents::agent_id).is_some();
     let threads = parallel::threads(options.threads)?;
     let images = Mutex::new(ImageStore::default());
     let least_stretch = options.least_stretch.unwrap_or(LEAST_STRETCH);
     let reading = Reading { agent, subagent_file, images: Some(&images), threads, least_stretch };
     let mut transcript = Transcript::read(source, reading, watch).map_err(|error| at_path(error, path.as_deref()))?;
-    let mut found = match &path {
-        Some(path) => {
+    let mut found = match path.as_deref().zip(named.as_deref()) {
+        Some((path, named)) => {
             let images = reading.images.filter(|_| options.include_subagents);
             let reading = Reading { agent: Some(transcript.agent), images, ..reading };
             match (transcript.agent.home().subagents, &transcript.facts.thread) {
                 (SubagentFiles::Beside, _) if !subagent_file => {
-                    subagents::beside(path, &transcript.session_ids.list, reading)
+                    subagents::beside(named, &transcript.session_ids.list, reading)
                 }
                 (SubagentFiles::Threads, Some(thread)) if may_have_threads(&transcript) => {
                     threads::of(path, &thread.id, transcript.agent, reading)
@@ -104,6 +111,22 @@ fn may_have_threads(transcript: &Transcript) -> bool {
     !transcript.story.started.is_empty() || transcript.damage_total > 0 || transcript.incomplete_tail.is_some()
 }
 
+/// What is said of a folder where one session is wanted.
+fn is_folder(folder: &Path) -> Error {
+    let error = Error::os(io::ErrorKind::IsADirectory.into(), folder);
+    error.with_hint(match newest_session_below(folder) {
+        Some(newest) => format!("parse the newest session in it: retell-fast parse {}", shell_word(&newest)),
+        None => "name a session file, or list the sessions there are: retell-fast preview".to_owned(),
+    })
+}
+
+/// The path as it is typed at a shell.
+fn shell_word(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./\\:~@+,".contains(letter);
+    if path.chars().all(is_plain) { path.into_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
+}
+
 fn at_path(error: Error, path: Option<&Path>) -> Error {
     match path {
         Some(path) => error.at(path),
@@ -119,8 +142,10 @@ fn refuse_unknown(transcript: &Transcript, found: &Found) -> Result<()> {
     }
     let mut named = HashSet::new();
     unknown.retain(|(name, _)| named.insert(*name));
-    let names: Vec<_> =
-        unknown.iter().map(|(name, unknown)| format!("{name} (first on line {})", unknown.first_line)).collect();
+    let names: Vec<_> = unknown
+        .iter()
+        .map(|(name, kind)| format!("{} (first on line {})", shown_name(name), kind.first_line))
+        .collect();
     Err(Error::new(ErrorKind::UnknownEntryType, format!("unknown entry types: {}", names.join(", ")))
         .with_hint("without --strict they are reported and passed over; a newer retell-fast may know them"))
 }
@@ -132,7 +157,8 @@ fn promote_sidechains(transcript: &mut Transcript) {
 }
 
 fn no_conversation(transcript: &Transcript, asked_for: Option<&dyn Agent>) -> Error {
-    let held: Vec<_> = transcript.entries.iter().map(|(name, counted)| format!("{} {name}", counted.count)).collect();
+    let held = transcript.entries.iter().map(|(name, counted)| format!("{} {}", counted.count, shown_name(name)));
+    let held: Vec<_> = held.collect();
     let message = match (held.is_empty(), transcript.incomplete_tail) {
         (true, Some(Place { line, .. })) => format!("no conversation in it: line {line} is not whole yet"),
         _ => format!("no conversation in it: it holds {}", held.join(", ")),

@@ -10,11 +10,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::agents::{AGENTS, Agent, SubagentFiles};
 use crate::error::{Error, Result};
+use crate::input::{is_compressed, plain_name, plain_path};
+use crate::walk::{Entry, Kind, Trouble, Walk};
 
 /// How deep below a folder of sessions, other than an agent's home, is looked.
 const MOST_FOLDERS: usize = 4;
 /// Folders of one session's own, which hold none.
 const NO_SESSIONS: [&str; 2] = ["subagents", TOOL_RESULTS];
+/// Entries of a folder that are looked at for a session to name: it may be the root of the file system.
+const MOST_ENTRIES: usize = 20_000;
 /// What tools gave back, kept beside a session: whatever it looks like, it is no transcript.
 const TOOL_RESULTS: &str = "tool-results";
 
@@ -62,20 +66,18 @@ pub fn homes() -> Vec<Home> {
 /// Every session file of `homes`, the one written last first. Empty files are only placeholders.
 #[must_use]
 pub fn session_files(homes: &[Home]) -> Vec<SessionFile> {
-    let mut files = Vec::new();
-    let mut seen = HashSet::new();
+    // Several homes may be links to one folder.
+    let mut search = Search::default();
     for Home { agent, path } in homes {
-        let from = files.len();
+        let from = search.files.len();
         for (folder, levels) in agent.home().sessions {
-            // Several homes may be links to one folder.
-            let Ok(folder) = fs::canonicalize(path.join(folder)) else { continue };
-            if seen.insert(folder.clone()) {
-                collect(&folder, Some(*agent), levels, &mut files);
+            if let Ok(folder) = fs::canonicalize(path.join(folder)) {
+                search.sessions_in(&folder, Some(*agent), levels);
             }
         }
-        without_second_forms(&mut files, from, agent.home().unique_names);
+        search.end(from, agent.home().unique_names);
     }
-    newest_first(files)
+    newest_first(search.files)
 }
 
 /// The homes that the folder `root` is, of each agent that could keep its sessions there.
@@ -91,20 +93,29 @@ pub fn session_files_below(root: &Path) -> Vec<SessionFile> {
     if !homes.is_empty() {
         return session_files(&homes);
     }
-    let mut files = Vec::new();
+    let mut search = Search::default();
     let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
-    collect(&root, None, &(0..=MOST_FOLDERS), &mut files);
-    without_second_forms(&mut files, 0, false);
-    newest_first(files)
+    search.sessions_in(&root, None, &(0..=MOST_FOLDERS));
+    search.end(0, false);
+    newest_first(search.files)
+}
+
+/// The session below `folder` that was written last, as far as that can be told soon.
+#[must_use]
+pub fn newest_session_below(folder: &Path) -> Option<PathBuf> {
+    let mut search = Search { most_entries: Some(MOST_ENTRIES), ..Search::default() };
+    search.sessions_in(folder, None, &(0..=MOST_FOLDERS));
+    search.end(0, false);
+    newest_first(search.files).into_iter().next().map(|file| file.path)
 }
 
 /// The session files of `agent` that lie in `folder` itself.
 #[must_use]
 pub fn session_files_in(folder: &Path, agent: &'static dyn Agent) -> Vec<SessionFile> {
-    let mut files = Vec::new();
-    collect(folder, Some(agent), &(0..=0), &mut files);
-    without_second_forms(&mut files, 0, false);
-    files
+    let mut search = Search::default();
+    search.sessions_in(folder, Some(agent), &(0..=0));
+    search.end(0, false);
+    search.files
 }
 
 /// The transcripts of a place.
@@ -119,20 +130,19 @@ pub struct Transcripts {
 /// Every transcript in `homes`, those of subagents too.
 #[must_use]
 pub fn transcripts(homes: &[Home]) -> Transcripts {
-    let mut found = Transcripts::default();
-    let mut seen = HashSet::new();
+    let mut search = Search::default();
     for Home { agent, path } in homes {
-        let from = found.files.len();
+        let from = search.files.len();
         for (folder, _) in agent.home().sessions {
             match fs::canonicalize(path.join(folder)) {
-                Ok(folder) if seen.insert(folder.clone()) => found.add_below(&folder, Some(*agent)),
-                Err(error) if error.kind() != io::ErrorKind::NotFound => found.unreadable.push(error.kind()),
-                _ => {}
+                Ok(folder) => search.transcripts_below(&folder, Some(*agent)),
+                Err(error) if error.kind() != io::ErrorKind::NotFound => search.unreadable.push(error.kind()),
+                Err(_) => {}
             }
         }
-        without_second_forms(&mut found.files, from, agent.home().unique_names);
+        search.end(from, agent.home().unique_names);
     }
-    found
+    Transcripts { files: search.files, unreadable: search.unreadable }
 }
 
 /// The transcript at `path`, or every one of the folder that is there: of an agent's home those that it keeps its
@@ -147,38 +157,85 @@ pub fn transcripts_below(path: &Path) -> Result<Transcripts> {
         if !homes.is_empty() {
             return Ok(transcripts(&homes));
         }
-        let mut found = Transcripts::default();
-        found.add_below(&fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()), None);
-        without_second_forms(&mut found.files, 0, false);
-        return Ok(found);
+        let mut search = Search::default();
+        search.transcripts_below(&fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()), None);
+        search.end(0, false);
+        return Ok(Transcripts { files: search.files, unreadable: search.unreadable });
     }
     let modified = metadata.modified().unwrap_or(UNIX_EPOCH);
     let file = SessionFile { path: path.to_owned(), id: String::new(), agent: None, modified, size: metadata.len() };
     Ok(Transcripts { files: vec![file], unreadable: Vec::new() })
 }
 
-impl Transcripts {
-    /// Adds what is below `folder`. Links to folders are not followed: they could lead round in a circle.
-    fn add_below(&mut self, folder: &Path, agent: Option<&'static dyn Agent>) {
-        let entries = match fs::read_dir(folder) {
-            Ok(entries) => entries,
-            Err(error) => return self.unreadable.push(error.kind()),
-        };
-        for entry in entries.flatten() {
-            let path = entry.path();
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                if !path.ends_with(TOOL_RESULTS) {
-                    self.add_below(&path, agent);
-                }
-            } else if let Some(id) = transcript_id(agent, &entry.file_name())
-                && let Ok(metadata) = fs::metadata(&path)
-                && metadata.is_file()
+/// What is found in the folders of sessions, and where was looked already.
+#[derive(Default)]
+struct Search {
+    walk: Walk,
+    files: Vec<SessionFile>,
+    /// Links to files: they count unless what they lead to does.
+    linked: Vec<SessionFile>,
+    unreadable: Vec<io::ErrorKind>,
+    /// Entries of a folder that are looked at, where that is limited.
+    most_entries: Option<usize>,
+}
+
+impl Search {
+    /// Adds the session files that lie so many levels below `folder`. Empty ones are only placeholders.
+    fn sessions_in(&mut self, folder: &Path, agent: Option<&'static dyn Agent>, levels: &RangeInclusive<usize>) {
+        let leave_out = |entry: &Entry| NO_SESSIONS.iter().any(|name| entry.path.ends_with(name));
+        let Ok(below) = self.walk.below(folder, *levels.end(), &leave_out) else { return };
+        let below = below.take(self.most_entries.unwrap_or(usize::MAX));
+        for entry in below.flatten().filter(|entry| levels.contains(&entry.level)) {
+            let id = entry.path.file_name().and_then(|name| session_id(agent, name));
+            if let Some((file, is_link)) = id.and_then(|id| session_file(entry, id, agent))
+                && file.size > 0
             {
-                let modified = metadata.modified().unwrap_or(UNIX_EPOCH);
-                self.files.push(SessionFile { path, id, agent, modified, size: metadata.len() });
+                if is_link { self.linked.push(file) } else { self.files.push(file) }
             }
         }
     }
+
+    /// Adds every transcript below `folder`, however deep, and what could not be looked into.
+    fn transcripts_below(&mut self, folder: &Path, agent: Option<&'static dyn Agent>) {
+        let leave_out = |entry: &Entry| entry.path.ends_with(TOOL_RESULTS);
+        let below = match self.walk.below(folder, usize::MAX, &leave_out) {
+            Ok(below) => below,
+            Err(error) => return self.unreadable.push(error.kind()),
+        };
+        for entry in below {
+            match entry {
+                Ok(entry) => {
+                    let id = entry.path.file_name().and_then(|name| transcript_id(agent, name));
+                    if let Some((file, is_link)) = id.and_then(|id| session_file(entry, id, agent)) {
+                        if is_link { self.linked.push(file) } else { self.files.push(file) }
+                    }
+                }
+                Err(Trouble { error, .. }) => self.unreadable.push(error.kind()),
+            }
+        }
+    }
+
+    /// Sees to it that no session counts twice of those that were found from `from` on: by a link to its file, or by
+    /// its compressed form.
+    fn end(&mut self, from: usize, unique_names: bool) {
+        if !self.linked.is_empty() {
+            let mut seen: HashSet<_> = self.files.iter().filter_map(|file| fs::canonicalize(&file.path).ok()).collect();
+            let is_new = |file: &SessionFile| fs::canonicalize(&file.path).is_ok_and(|real| seen.insert(real));
+            self.files.extend(std::mem::take(&mut self.linked).into_iter().filter(is_new));
+        }
+        without_second_forms(&mut self.files, from, unique_names);
+    }
+}
+
+/// The file of `entry`, and whether that is a link; `None` when it is none, or gone by now.
+fn session_file(entry: Entry, id: String, agent: Option<&'static dyn Agent>) -> Option<(SessionFile, bool)> {
+    if !matches!(entry.kind, Kind::File | Kind::LinkedFile) {
+        return None;
+    }
+    let metadata = fs::metadata(&entry.path).ok()?;
+    let modified = metadata.modified().unwrap_or(UNIX_EPOCH);
+    let file = SessionFile { path: entry.path, id, agent, modified, size: metadata.len() };
+    Some((file, entry.kind == Kind::LinkedFile))
 }
 
 /// The id in the name of a transcript, a session's or a subagent's; `None` for every other file's.
@@ -188,7 +245,7 @@ fn transcript_id(agent: Option<&'static dyn Agent>, name: &OsStr) -> Option<Stri
         return session;
     }
     let name = name.to_string_lossy();
-    let stem = name.strip_suffix(".zst").unwrap_or(&name).strip_suffix(".jsonl")?;
+    let stem = plain_name(&name).strip_suffix(".jsonl")?;
     (!name.starts_with('.')).then(|| stem.to_owned())
 }
 
@@ -197,54 +254,20 @@ fn newest_first(mut files: Vec<SessionFile>) -> Vec<SessionFile> {
     files
 }
 
-fn folders_in(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()).collect()
-}
-
-/// Adds the session files that lie so many levels below `folder`.
-fn collect(
-    folder: &Path,
-    agent: Option<&'static dyn Agent>,
-    levels: &RangeInclusive<usize>,
-    files: &mut Vec<SessionFile>,
-) {
-    let (least, most) = (*levels.start(), *levels.end());
-    if most > 0 {
-        let is_of_a_session = |folder: &PathBuf| NO_SESSIONS.iter().any(|name| folder.ends_with(name));
-        for below in folders_in(folder).iter().filter(|below| !is_of_a_session(below)) {
-            collect(below, agent, &(least.saturating_sub(1)..=most - 1), files);
-        }
-    }
-    if least > 0 {
-        return;
-    }
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let Some(id) = session_id(agent, &entry.file_name()) else { continue };
-        let path = entry.path();
-        // It may be gone by now.
-        let Ok(metadata) = fs::metadata(&path) else { continue };
-        if metadata.is_file() && metadata.len() > 0 {
-            let modified = metadata.modified().unwrap_or(UNIX_EPOCH);
-            files.push(SessionFile { path, id, agent, modified, size: metadata.len() });
-        }
-    }
-}
-
 /// The id in the name of a session's file; `None` for every other file's. A name need not be UTF-8. Whose file it is
 /// may not be known: the agent that makes least of the name knows most about it.
 fn session_id(agent: Option<&'static dyn Agent>, name: &OsStr) -> Option<String> {
     let name = name.to_string_lossy();
     let agents = AGENTS.iter().copied().filter(|one| agent.is_none_or(|agent| agent.name() == one.name()));
-    let ids = agents.filter_map(|agent| (agent.home().session_id)(&name));
+    let ids = agents.filter_map(|agent| (agent.home().session_id)(plain_name(&name)));
     ids.min_by_key(|id| id.len()).map(str::to_owned)
 }
 
-/// Of a file and its compressed form the file counts. Where a name stands for one session, what was found first
+/// Of a file and its compressed forms the file counts, and of these the first. Where a name stands for one session, what was found first
 /// counts of those that have it.
 fn without_second_forms(files: &mut Vec<SessionFile>, from: usize, unique_names: bool) {
     let key = |file: &SessionFile| {
-        let plain = if is_compressed(&file.path) { file.path.with_extension("") } else { file.path.clone() };
+        let plain = plain_path(&file.path);
         if unique_names { plain.file_name().map(PathBuf::from).unwrap_or_default() } else { plain }
     };
     let plain: HashSet<PathBuf> = files[from..].iter().filter(|file| !is_compressed(&file.path)).map(key).collect();
@@ -254,10 +277,6 @@ fn without_second_forms(files: &mut Vec<SessionFile>, from: usize, unique_names:
         let is_older = at.next().is_some_and(|at| at < from);
         is_older || (!(is_compressed(&file.path) && plain.contains(&key(file))) && seen.insert(key(file)))
     });
-}
-
-fn is_compressed(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "zst")
 }
 
 #[cfg(test)]
@@ -286,6 +305,8 @@ mod tests {
         for file in [
             "projects/-boats/one.jsonl",
             "projects/-boats/two.jsonl.zst",
+            "projects/-boats/three.jsonl.gz",
+            "projects/-boats/agent-a3.jsonl.gz",
             "projects/-boats/agent-a1.jsonl",
             "projects/-boats/journal.jsonl",
             "projects/-boats/.hidden.jsonl",
@@ -297,8 +318,8 @@ mod tests {
         ] {
             put(home.path(), file);
         }
-        assert_eq!(ids(&session_files(&[claude(home.path())])), ["one", "two"]);
-        assert_eq!(ids(&session_files_below(home.path())), ["one", "two"]);
+        assert_eq!(ids(&session_files(&[claude(home.path())])), ["one", "three", "two"]);
+        assert_eq!(ids(&session_files_below(home.path())), ["one", "three", "two"]);
     }
 
     #[test]
@@ -324,7 +345,9 @@ mod tests {
         for file in [
             format!("sessions/2026/01/02/{}", name('a')),
             format!("sessions/2026/01/02/{}.zst", name('a')),
+            format!("sessions/2026/01/02/{}.gz", name('a')),
             format!("sessions/2026/01/02/{}.zst", name('b')),
+            format!("sessions/2026/01/02/{}.gz", name('b')),
             format!("archived_sessions/{}", name('a')),
             format!("archived_sessions/{}", name('c')),
             format!("archived_sessions/below/{}", name('d')),

@@ -13,7 +13,7 @@ use crate::document;
 use crate::entry::{Class, Damage, LineEntries, Place, Reason, Skimming};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{EntryId, Envelope, Fact, PullRequest, Said, Signal, Thread};
-use crate::head::Head;
+use crate::head::{Head, Stranger};
 use crate::input::{FileStretch, Input, Source, stretches};
 use crate::lines::{LINE_LIMIT, LineReader, Memory};
 use crate::parallel;
@@ -193,11 +193,29 @@ impl Transcript {
     /// [`ErrorKind::Io`] when it cannot be read, [`ErrorKind::NotATranscript`] when it holds no records,
     /// [`ErrorKind::Stopped`] when the watcher says so.
     pub fn read(source: Source, reading: Reading<'_>, watch: Watch<'_>) -> Result<Self> {
+        let mut beginning = Vec::new();
+        let read = Self::read_all(source, reading, watch, &mut beginning);
+        let says_nothing = match &read {
+            Ok(transcript) => transcript.story.events.is_empty() && transcript.sidechains.is_empty(),
+            Err(error) => error.kind() == ErrorKind::NotATranscript,
+        };
+        match says_nothing.then(|| Stranger::of(&beginning)).flatten() {
+            Some(stranger) => Err(stranger.error()),
+            None => read,
+        }
+    }
+
+    /// The same, whatever it is that holds no conversation; puts the first bytes into `beginning` unless they are a
+    /// known document's.
+    fn read_all(source: Source, reading: Reading<'_>, watch: Watch<'_>, beginning: &mut Vec<u8>) -> Result<Self> {
         let parts = stretches(&source, reading.threads, reading.least_stretch)?;
         let head = parts.as_ref().map(|parts| Head::read(reading.agent, |size| parts[0].head(size))).transpose()?;
-        let fold = match parts.zip(head).filter(|(_, head)| !head.document) {
-            Some((parts, head)) => read_side_by_side(&parts, head, reading, watch)?,
-            None => read_in_order(source, reading, watch)?,
+        let fold = match parts.zip(head).filter(|(_, (head, _))| !head.document) {
+            Some((parts, (head, first))) => {
+                *beginning = unless_surely_strange(first)?;
+                read_side_by_side(&parts, head, reading, watch)?
+            }
+            None => read_in_order(source, reading, watch, beginning)?,
         };
         let transcript = fold.finish();
         if transcript.bytes == 0 {
@@ -219,6 +237,11 @@ impl Transcript {
 fn not_a_transcript(what: &str) -> Error {
     Error::new(ErrorKind::NotATranscript, format!("not a transcript: {what}"))
         .with_hint("give the .jsonl file of a session, or a session id as `retell-fast preview` lists them")
+}
+
+/// The beginning of an input, unless it is one that nothing needs to be read behind.
+fn unless_surely_strange(beginning: Vec<u8>) -> Result<Vec<u8>> {
+    Stranger::surely(&beginning).map_or(Ok(beginning), |stranger| Err(stranger.error()))
 }
 
 fn stopped() -> Error {
@@ -261,13 +284,13 @@ fn read_lines(
     Ok(())
 }
 
-fn read_in_order(source: Source, reading: Reading<'_>, watch: Watch<'_>) -> Result<Fold> {
+fn read_in_order(source: Source, reading: Reading<'_>, watch: Watch<'_>, beginning: &mut Vec<u8>) -> Result<Fold> {
     let mut input = Input::open(source)?;
     let size = input.size();
     let watch = std::cell::RefCell::new(watch);
     let told = |done| (watch.borrow_mut())(done, size);
     let mut wait = || if told(0) { Ok(()) } else { Err(stopped()) };
-    let head = Head::read(reading.agent, |size| input.head(size, &mut wait))?;
+    let (head, first) = Head::read(reading.agent, |size| input.head(size, &mut wait))?;
     let mut fold = Fold::new(head.agent, reading.subagent_file);
     let mut reader = StretchReader::new(head, reading.images, true);
     if head.document {
@@ -277,6 +300,7 @@ fn read_in_order(source: Source, reading: Reading<'_>, watch: Watch<'_>) -> Resu
         fold.append(reader.stretch, lines, document.len() as u64);
         return Ok(fold);
     }
+    *beginning = unless_surely_strange(first)?;
     let mut lines = LineReader::new(input);
     let mut next_watch = 0;
     read_lines(&mut lines, head, &mut reader, &mut |done| told(done), &mut |reader, done| {

@@ -72,16 +72,33 @@ pub fn ways(bytes: &[u8], expected: &Written, searches: &Searches) {
     same(&searches.choose(true, from_memory), expected, false, &|| "searched plainly".to_owned());
     let Ok(compressed) = zstd::encode_all(bytes, 1) else { panic!("zstd compresses anything") };
     same(&written(conversation(Source::Bytes(compressed.clone()), &plain)), expected, false, &|| ".zst".to_owned());
+    let gzipped = in_members(bytes);
+    same(&written(conversation(Source::Bytes(gzipped.clone()), &plain)), expected, false, &|| ".gz".to_owned());
     #[cfg(unix)]
     same(&through_a_pipe(bytes), expected, true, &|| "through a pipe".to_owned());
     PLACE.with(|place| {
         let place = place.get_or_init(Place::new);
         let packed = place.store(&format!("packed/{NAMELESS}.jsonl.zst"), &compressed);
         same(&at(&packed, 1, u64::MAX), expected, true, &|| ".zst, by its path".to_owned());
+        let packed = place.store(&format!("gzipped/{NAMELESS}.jsonl.gz"), &gzipped);
+        same(&at(&packed, 1, u64::MAX), expected, true, &|| ".gz, by its path".to_owned());
         in_stretches(bytes, expected, place, searches);
         cut_in_two(bytes, place, searches);
         with_a_family(bytes, place, searches);
     });
+}
+
+/// The bytes in two members of gzip.
+fn in_members(bytes: &[u8]) -> Vec<u8> {
+    let (one, other) = bytes.split_at(bytes.len() / 2);
+    let mut packed = Vec::new();
+    for half in [one, other] {
+        let mut encoder = flate2::write::GzEncoder::new(packed, flate2::Compression::fast());
+        let done = encoder.write_all(half).and_then(|()| encoder.finish());
+        let Ok(written) = done else { panic!("gzip compresses anything") };
+        packed = written;
+    }
+    packed
 }
 
 fn at(path: &Path, threads: usize, least_stretch: u64) -> Written {

@@ -1,7 +1,6 @@
 //! The core's errors as Python exceptions.
 
 use std::io;
-use std::path::Path;
 
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyUserWarning, PyValueError};
@@ -35,7 +34,7 @@ create_exception!(
 pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     let message = error.to_string();
     let converted = match error.kind() {
-        ErrorKind::Io => return os_error(py, error).unwrap_or_else(|failed| failed),
+        ErrorKind::Io => return os_error_with_hint(py, error).unwrap_or_else(|failed| failed),
         ErrorKind::UnknownAgent | ErrorKind::WrongSetting => {
             let hint = error.hint().map(|hint| format!(" ({hint})")).unwrap_or_default();
             return PyValueError::new_err(message + &hint);
@@ -60,23 +59,13 @@ pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     }
 }
 
-/// Converts an error of the core that came up while something was read: there, what no system call says is said by
-/// the decompressor.
-pub fn reading_to_python(py: Python<'_>, error: &Error) -> PyErr {
-    let damaged = error.io().filter(|io| {
-        let is_decompressors = matches!(io.kind(), io::ErrorKind::Other | io::ErrorKind::UnexpectedEof);
-        let is_callers = io.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<PyErr>);
-        // Images wait in the temporary folder.
-        is_decompressors && !is_callers && io.raw_os_error().is_none() && error.path() != Some(&std::env::temp_dir())
-    });
-    let Some(io) = damaged else { return to_python(py, error) };
-    let what = io::Error::new(io.kind(), format!("damaged zstd data: {}", io.to_string().to_lowercase()));
-    let path = error.path().unwrap_or(Path::new(""));
-    let converted = to_python(py, &Error::os(what, path));
-    match converted.value(py).setattr("hint", "decompress it with zstd -d to see how much of it is whole") {
-        Ok(()) => converted,
-        Err(failed) => failed,
+/// The same, with the hint that there may be.
+fn os_error_with_hint(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+    let converted = os_error(py, error)?;
+    if let Some(hint) = error.hint() {
+        converted.value(py).setattr("hint", hint)?;
     }
+    Ok(converted)
 }
 
 /// The exception that Python itself would raise, with its `errno` and `filename`.

@@ -9,10 +9,10 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
-use retell_core::{ParseOptions, Source, find_session};
+use retell_core::{ParseOptions, Source, find_session, shown_name};
 
 use crate::conversation::Conversation;
-use crate::error::{DamagedInputWarning, UnknownEntryTypeWarning, reading_to_python, to_python};
+use crate::error::{DamagedInputWarning, UnknownEntryTypeWarning, to_python};
 use crate::progress::Progress;
 use crate::reader::PythonReader;
 
@@ -47,7 +47,7 @@ pub fn parse(
     let options = ParseOptions { agent, include_subagents, strict, threads, ..ParseOptions::default() };
     let mut told = Progress::new(progress.as_ref());
     let parsed = py.detach(|| retell_core::parse(source, &options, &mut |done, total| told.tell(done, total)));
-    let conversation = parsed.map_err(|error| told.raised(&error).unwrap_or_else(|| reading_to_python(py, &error)))?;
+    let conversation = parsed.map_err(|error| told.raised(&error).unwrap_or_else(|| to_python(py, &error)))?;
     if let Some(callback) = &progress {
         let bytes = conversation.manifest.source.bytes;
         callback.call1(py, (bytes, bytes))?;
@@ -96,6 +96,7 @@ fn warn(py: Python<'_>, conversation: &Conversation, allow_unknown: bool) -> PyR
     if !allow_unknown && !manifest.unknown_entries.is_empty() {
         let names = manifest.unknown_entries.iter().map(|(name, entries)| {
             let file = entries.file.as_ref().map(|file| format!(" of {file}")).unwrap_or_default();
+            let name = shown_name(name);
             format!("{name} ({}, first on line {}{file})", entries.unknown.count, entries.unknown.first_line)
         });
         let message = format!("unknown entry types were passed over: {}", listed(names));

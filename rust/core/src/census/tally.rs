@@ -13,7 +13,7 @@ use crate::document;
 use crate::entry::{Class, Classify, Damage, Entry, Fields, LineEntries, Place, Reason, Records, Skimming};
 use crate::error::{Error, ErrorKind, Result};
 use crate::glue::Recognize;
-use crate::head::Head;
+use crate::head::{Head, Stranger};
 use crate::input::{Input, LEAST_STRETCH, Source, stretches};
 use crate::json::Members;
 use crate::json::Value;
@@ -44,6 +44,8 @@ pub(super) struct Tally {
     pub types: FxHashMap<String, Found>,
     pub damage: BTreeMap<&'static str, u64>,
     pub incomplete_tail: bool,
+    /// What it is instead, where it is none.
+    pub stranger: Option<&'static str>,
 }
 
 /// Records of one type.
@@ -71,6 +73,19 @@ impl Tally {
             *self.damage.entry(reason).or_default() += count;
         }
         self.incomplete_tail |= later.incomplete_tail;
+    }
+
+    /// The same, unless it is of something that is no transcript and begins like this.
+    fn unless_strange(read: Result<Self>, beginning: &[u8]) -> Result<Self> {
+        let says_nothing = match &read {
+            Ok(tally) => tally.types.values().all(|found| found.unknown),
+            Err(error) => error.kind() == ErrorKind::NotATranscript,
+        };
+        let is_sure = |stranger: &&Stranger| says_nothing || (stranger.is_alike() && read.is_ok());
+        match Stranger::surely(beginning).or_else(|| Stranger::of(beginning).filter(is_sure)) {
+            Some(stranger) => Ok(Self { stranger: Some(stranger.name), ..Self::default() }),
+            None => read,
+        }
     }
 }
 
@@ -178,7 +193,7 @@ impl Records for Counting {
 /// The name that a type is told by: what has other characters than names have may be somebody's words.
 fn name_of(kind: &str) -> String {
     let is_of_a_name = |letter: char| letter.is_ascii_alphanumeric() || "-_./:()".contains(letter);
-    if kind.is_empty() || !kind.chars().all(is_of_a_name) {
+    if !kind.chars().all(is_of_a_name) {
         return OTHER.to_owned();
     }
     kind.chars().take(NAME_CHARACTERS).collect()
@@ -196,17 +211,17 @@ fn is_version(text: &str) -> bool {
 pub(super) fn tally(file: &SessionFile, done: &AtomicU64, stop: &AtomicBool) -> Result<Tally> {
     let mut input = Input::open(Source::Path(file.path.clone()))?;
     let mut wait = || if stop.load(Ordering::Relaxed) { Err(stopped()) } else { Ok(()) };
-    let head = Head::read(file.agent, |size| input.head(size, &mut wait))?;
+    let (head, beginning) = Head::read(file.agent, |size| input.head(size, &mut wait))?;
     let mut counting = Counting::of(head);
     if head.document {
         let document = input.all(LINE_LIMIT, &mut wait)?;
         counting.tally.lines = document::read(&document, head.agent, &mut counting);
         counting.tally.bytes = document.len() as u64;
         done.fetch_add(file.size, Ordering::Relaxed);
-    } else {
-        count_lines(LineReader::new(input), file.size, &mut counting, done, stop)?;
+        return Ok(counting.tally);
     }
-    Ok(counting.tally)
+    let read = count_lines(LineReader::new(input), file.size, &mut counting, done, stop);
+    Tally::unless_strange(read.map(|()| counting.tally), &beginning)
 }
 
 /// Counts one file on several threads; `go_on` is asked whether to.
@@ -218,7 +233,7 @@ pub(super) fn tally_side_by_side(
 ) -> Result<Tally> {
     let parts = stretches(&Source::Path(file.path.clone()), threads, LEAST_STRETCH)?;
     let head = parts.as_ref().map(|parts| Head::read(file.agent, |size| parts[0].head(size))).transpose()?;
-    let Some((parts, head)) = parts.zip(head).filter(|(_, head)| !head.document) else {
+    let Some((parts, (head, beginning))) = parts.zip(head).filter(|(_, (head, _))| !head.document) else {
         let alone = std::slice::from_ref(file);
         let read = parallel::map_while(1, alone, |file, stop| tally(file, done, stop), go_on);
         return read.and_then(|read| read.into_iter().next()).ok_or_else(stopped)?;
@@ -234,11 +249,14 @@ pub(super) fn tally_side_by_side(
         },
         go_on,
     );
-    let mut whole = Counting::of(head).tally;
+    let mut whole = Ok(Counting::of(head).tally);
     for part in read.ok_or_else(stopped)? {
-        whole.add(part?);
+        whole = whole.and_then(|mut whole| {
+            whole.add(part?);
+            Ok(whole)
+        });
     }
-    Ok(whole)
+    Tally::unless_strange(whole, &beginning)
 }
 
 /// Counts the records of `lines`, which stand for so many bytes of the progress.
@@ -303,7 +321,7 @@ mod tests {
             ("(none)", "(none)"),
             ("dear diary", OTHER),
             ("s\u{e9}ance", OTHER),
-            ("", OTHER),
+            ("", ""),
         ] {
             assert_eq!(name_of(kind), name, "{kind}");
         }

@@ -1,7 +1,6 @@
 //! The files of a call: one, or those below a folder, where each goes, and what must not lie within what.
 
 use std::fs;
-use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,6 +9,8 @@ use super::beside::refuse_unsafe;
 use super::files::{FileOptions, Progress};
 use super::report::ImageReport;
 use crate::error::{Error, ErrorKind, Result};
+use crate::input::compressed_with;
+use crate::walk::{Entry, Kind, Trouble, Walk};
 use crate::{parallel, private};
 
 /// One file to handle.
@@ -147,6 +148,7 @@ fn canonical(path: &Path) -> PathBuf {
 /// What is to be done.
 #[derive(Default)]
 pub struct Found {
+    walk: Walk,
     jobs: Vec<Job>,
     /// The folders of the tree that is written.
     folders: Vec<PathBuf>,
@@ -162,28 +164,36 @@ impl Found {
         if metadata.is_dir() {
             return self.add_below(path, to);
         }
+        if !metadata.is_file() {
+            // Such a thing is read once, and opening it can wait for a writer.
+            let message = format!("{} is a pipe, a socket or a device: images are moved in files", path.display());
+            return Err(
+                Error::new(ErrorKind::Refused, message).with_hint("save what it gives to a file, and name that")
+            );
+        }
+        if let Some(program) = compressed_with(path).map_err(|error| Error::os(error, path))? {
+            let message = format!("{} is compressed: images are moved in plain transcripts", path.display());
+            return Err(Error::new(ErrorKind::Refused, message).with_hint(format!("decompress it first: {program} -d")));
+        }
         self.jobs.push(Job { from: path.to_owned(), to: to.map(Path::to_owned), size: metadata.len() });
         Ok(())
     }
 
     fn add_below(&mut self, folder: &Path, out: Option<&Path>) -> Result<()> {
-        let at_folder = |error| Error::os(error, folder);
-        let entries = fs::read_dir(folder).map_err(at_folder)?;
-        let mut entries: Vec<_> = entries.collect::<io::Result<_>>().map_err(at_folder)?;
-        entries.sort_by_key(fs::DirEntry::file_name);
-        self.folders.extend(out.map(Path::to_owned));
-        for entry in entries {
-            let (from, to) = (entry.path(), out.map(|out| out.join(entry.file_name())));
-            let kind = entry.file_type().map_err(|error| Error::os(error, &from))?;
-            if kind.is_dir() && self.assets.as_ref().is_some_and(|assets| canonical(&from) == *assets) {
-                self.skipped.push(from);
-            } else if kind.is_dir() {
-                self.add_below(&from, to.as_deref())?;
-            } else if kind.is_file() {
-                let size = entry.metadata().map_err(|error| Error::os(error, &from))?.len();
-                self.jobs.push(Job { from, to, size });
-            } else {
-                self.skipped.push(from);
+        let Self { walk, jobs, folders, skipped, assets } = self;
+        let is_assets = |entry: &Entry| assets.as_ref().is_some_and(|assets| entry.real == *assets);
+        let below = walk.below(folder, usize::MAX, &is_assets).map_err(|error| Error::os(error, folder))?;
+        folders.extend(out.map(Path::to_owned));
+        for entry in below {
+            let Entry { path: from, kind, .. } = entry.map_err(|Trouble { path, error }| Error::os(error, &path))?;
+            let to = out.map(|out| from.strip_prefix(folder).map_or_else(|_| out.to_owned(), |name| out.join(name)));
+            match kind {
+                Kind::Folder => folders.extend(to),
+                Kind::File => {
+                    let size = fs::symlink_metadata(&from).map_err(|error| Error::os(error, &from))?.len();
+                    jobs.push(Job { from, to, size });
+                }
+                Kind::LeftFolder | Kind::LinkedFile | Kind::Other => skipped.push(from),
             }
         }
         Ok(())

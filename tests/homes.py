@@ -1,0 +1,75 @@
+"""Homes of both agents in a folder of their own, with made-up sessions to put there."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import retell_fast
+
+IDS = ("4b1d7a90-0000-4000-8000-000000000000", "4b1d7aff-0000-4000-8000-000000000000")
+
+
+def record(session_id: str, role: str, text: str, number: int) -> dict[str, Any]:
+    return {
+        "parentUuid": None,
+        "cwd": "/home/you/lamps",
+        "sessionId": session_id,
+        "type": role,
+        "message": {"role": role, "content": text if role == "user" else [{"type": "text", "text": text}]},
+        "uuid": f"{session_id[:8]}-{number}",
+        "timestamp": f"2026-03-04T05:06:{number:02}.000Z",
+    }
+
+
+def session(session_id: str = IDS[0], asks: str = "why is the lamp dark") -> bytes:
+    records = record(session_id, "user", asks, 1), record(session_id, "assistant", "no oil", 2)
+    return "".join(f"{json.dumps(each)}\n" for each in records).encode()
+
+
+def says(source: Any) -> list[str]:
+    return [event.says for event in retell_fast.parse(source).events]
+
+
+WORDS = ["why is the lamp dark", "no oil"]
+
+
+class Homes:
+    """A home of each agent, and a folder to work in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.variables = {"CLAUDE_CONFIG_DIR": str(folder / "claude"), "CODEX_HOME": str(folder / "codex")}
+        self.projects = folder / "claude" / "projects"
+
+    def put(self, path: str | Path, content: bytes) -> Path:
+        whole = self.folder / path
+        whole.parent.mkdir(parents=True, exist_ok=True)
+        whole.write_bytes(content)
+        return whole
+
+    def put_session(self, session_id: str = IDS[0], project: str = "-home-you-lamps", **options: str) -> Path:
+        return self.put(self.projects / project / f"{session_id}.jsonl", session(session_id, **options))
+
+    def run(self, *words: str | Path) -> tuple[int, str, str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "retell_fast", *map(str, words)],
+            cwd=self.folder,
+            env={**os.environ, **self.variables},
+            capture_output=True,
+            check=False,
+            timeout=60,
+            stdin=subprocess.DEVNULL,
+        )
+        out, err = done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
+        assert "Traceback" not in err, err
+        return done.returncode, out, err
+
+    def listed(self) -> list[str]:
+        status, out, err = self.run("preview", "--json")
+        assert status == 0, err
+        return sorted(each["session_id"] for each in json.loads(out))
