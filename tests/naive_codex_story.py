@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
+from tests.naive_codex_requests import answers_of, text_of_output
+from tests.naive_codex_twins import REASONING, TURN_MARKS, Twins
 from tests.naive_codex_types import body_of, item_of, topic_of
 from tests.naive_codex_words import (
     Message,
@@ -13,43 +16,31 @@ from tests.naive_codex_words import (
     images_of_result,
     mcp_tool_of,
     message_of,
-    squeezed,
     thoughts_of,
     tool_of,
 )
-from tests.naive_lines import Json, Record, decode_or_none, mapping, string_of, trim
+from tests.naive_lines import Json, Record, decode_or_none, mapping, publish, string_of, trim
 from tests.naive_story import AgentCall, Call, Story, duration_of
-from tests.naive_words import Event, Picture, picture_of
+from tests.naive_words import Event, picture_of
 
 PASTED = "Image pasted by the user"
 
 
 @dataclass
-class Shown:
-    """The images beside words of the human, or the reasons why there are none; each once."""
+class CodexEvent(Event):
+    """An event with what only some sessions have."""
 
-    record: Record
-    event: Event | None = None
-    found: list[Picture | str] = field(default_factory=list)
+    plan: str = ""
+    questions: list[str] = field(default_factory=list)
 
-    def add(self, more: list[Picture | str]) -> None:
-        """Adds those that are not there yet."""
-        self.found += [one for number, one in enumerate(more) if one not in self.found + more[:number]]
-
-
-@dataclass
-class Kept:
-    """What was said or thought last, and how it has been recorded so far."""
-
-    event: Event
-    text: str
-    recordings: set[str]
-    shown: Shown
-
-    def is_twin(self, event: Event, text: str, recording: str) -> bool:
-        """Whether this is the same once more, recorded in another way."""
-        same = self.event.role == event.role and squeezed(self.text) == squeezed(text)
-        return same and recording not in self.recordings
+    def to_dict(self) -> Json:
+        """The event as it stands in events.json."""
+        told = super().to_dict()
+        if self.plan:
+            told["plan"] = publish(self.plan)
+        if self.questions:
+            told["questions"] = [publish(question) for question in self.questions]
+        return told
 
 
 class SpawnCall(AgentCall):
@@ -84,15 +75,11 @@ class CodexStory(Story):
 
     def __init__(self, records: list[Record], *, with_images: bool) -> None:
         super().__init__(with_images=with_images)
-        self.told_by_events = roles_told_by_events(records)
-        self.untold = {id(record) for record in untold_records(records)}
+        self.twins = Twins(records)
         self.called = {tool_of(record).id for record in records if is_call(record) and tool_of(record).name}
+        self.asked: dict[str, Tool] = {}  # the calls so far, by their id
+        self.viewed: Call | None = None  # the call that shows the assistant an image, while nobody speaks
         self.early: dict[str, list[tuple[Record, list[Json]]]] = {}
-        self.reasons_in_items = any(is_reasoning_item(record) and thoughts_of(record) for record in records)
-        self.held: list[tuple[Record, list[Json]]] = []
-        self.shown: list[Shown] = []
-        self.last_message: Kept | None = None
-        self.last_thoughts: Kept | None = None
         self.open_turn: Record | None = None
         self.open_turn_has_user = False
         self.turns: list[Event] = []  # the user events that turns begin with
@@ -100,8 +87,6 @@ class CodexStory(Story):
         self.cwd = ""
         for record in records:
             self.take(record)
-        self.release()
-        self.show_pasted()
 
     def take(self, record: Record) -> None:
         """Folds one record of the thread itself into the story."""
@@ -109,9 +94,11 @@ class CodexStory(Story):
         recording, topic = topic_of(record)
         message = message_of(record)
         if message is not None:
-            self.take_message(record, message, recording)
-        elif topic in ("reasoning", "Reasoning", "agent_reasoning", "agent_reasoning_raw_content"):
-            self.take_thoughts(record, recording)
+            self.take_message(record, message)
+        elif topic in REASONING:
+            self.take_thoughts(record)
+        elif topic == "Plan":
+            self.take_plan(record)
         elif topic.endswith("_call"):
             self.take_tool(record, tool_of(record), images_of_result(record))
         elif topic in ("mcp_tool_call_end", "McpToolCall"):
@@ -142,81 +129,68 @@ class CodexStory(Story):
 
     # -- events
 
-    def add_once(self, event: Event, recording: str, last: Kept | None, images: list[Json]) -> Kept | None:
-        """Adds what is said or thought, unless it is the twin of the last; gives what is the last now."""
-        text = event.says or event.thinks
-        if last is not None and last.is_twin(event, text, recording):
-            last.recordings.add(recording)
-            last.shown.add(self.found_in(images))
-            return last
-        shown = Shown(event.record)
-        if event.role == "user":
-            for _, held in self.held:
-                shown.add(self.found_in(held))
-            self.held.clear()
-            shown.add(self.found_in(images))
-            self.shown.append(shown)
-        if not text and not any(isinstance(one, tuple) for one in shown.found):
-            return last
-        shown.event = self.add(event)
-        return Kept(event, text, {recording}, shown)
-
-    def found_in(self, images: list[Json]) -> list[Picture | str]:
-        """The images, or why they are none."""
-        return [picture_of(image) for image in images if self.with_images]
-
     def add(self, event: Event, *, continuation: bool = False) -> Event:
-        """Adds an event; images that are held by then belong to what came before it."""
-        self.release()
-        super().add(event, continuation=continuation)
-        if event.role == "user":
-            self.begin_turn(event)
-        return event
+        """Adds an event; what somebody says stands between a call and an image."""
+        if event.role == "user" or event.says or (isinstance(event, CodexEvent) and event.plan):
+            self.viewed = None
+        return super().add(event, continuation=continuation)
 
-    def release(self) -> None:
-        """Gives the images that were held to the last event."""
-        for record, images in self.held:
-            mine = [shown for shown in self.shown if self.events and shown.event is self.events[-1]]
-            if mine:
-                mine[0].add(self.found_in(images))
+    def event_of(self, record: Record, role: str, decoded: str) -> CodexEvent:
+        """The next event, still without words."""
+        return CodexEvent(len(self.events), role, record, "", decoded=decoded)
+
+    def show_pasted(self, event: Event, images: list[Json]) -> bool:
+        """Gives an event of the human its images, each once; those that are none are reported."""
+        found: list[Any] = []
+        for image in images if self.with_images else []:
+            if (one := picture_of(image)) not in found:
+                found.append(one)
+        for one in found:
+            if isinstance(one, str):
+                self.lose(event.record, one)
             else:
-                self.take_result_pictures(record, None, images)
-        self.held.clear()
-
-    def show_pasted(self) -> None:
-        """Gives every event of the human its images, and reports those that are none."""
-        for shown in self.shown:
-            for one in shown.found:
-                if isinstance(one, str):
-                    self.lose(shown.record, one)
-                elif shown.event is not None:
-                    shown.event.pictures.append((one, PASTED))
+                event.pictures.append((one, PASTED))
+        return event.pictures != []
 
     # -- words and thoughts
 
-    def take_message(self, record: Record, message: Message, recording: str) -> None:
-        """A message, unless events tell what was said and this is only an item."""
+    def take_message(self, record: Record, message: Message) -> None:
+        """A message, where this record of it tells it."""
         self.cwd = self.cwd or message.cwd
         last = self.last_assistant()
         if message.aborts and last is not None:
             last.interrupted = True
-        if recording == "R" and message.role in self.told_by_events and id(record) not in self.untold:
-            self.held += [(record, message.images)] if message.images else []
+        told = self.twins.told.get(id(record))
+        if told is None or told.teller is not record:
+            return
+        if message.is_bare and len(told.members) == 1 and self.viewed is not None:
+            self.take_result_pictures(record, self.viewed, message.images)
             return
         event = self.event_of(record, message.role, message.written)
-        event.says = message.says
+        event.says, event.source, event.questions = message.says, message.source, message.questions
+        event.plan = self.twins.own_plan(told)
         if message.role == "user":
             self.first_user_text = self.first_user_text or event.says or trim(message.written)
-        if message.role == "user" or event.says:
-            self.last_message = self.add_once(event, recording, self.last_message, message.images)
+        if self.show_pasted(event, told.images) or event.says or event.plan:
+            self.add(event)
+            if message.role == "user":
+                self.begin_turn(event)
 
-    def take_thoughts(self, record: Record, recording: str) -> None:
-        """Reasoning: items tell it, and events only where no item does."""
+    def take_plan(self, record: Record) -> None:
+        """A plan that the assistant has proposed."""
+        text = string_of(item_of(record.entry), "text")
+        event = self.event_of(record, "assistant", text)
+        event.plan = trim(text)
+        if event.plan:
+            self.add(event)
+
+    def take_thoughts(self, record: Record) -> None:
+        """Reasoning, where no other record tells it."""
         thoughts = thoughts_of(record)
-        if thoughts and not (self.reasons_in_items and recording in ("E", "I")):
+        if thoughts and id(record) not in self.twins.silent:
             event = self.event_of(record, "assistant", thoughts)
             event.thinks = thoughts
-            self.last_thoughts = self.add_once(event, recording, self.last_thoughts, [])
+            self.add(event)
 
     # -- tools
 
@@ -228,6 +202,9 @@ class CodexStory(Story):
             self.add(event)
             started = SpawnCall(tool) if is_spawn(tool) else None
             self.note_call(tool.id, Call(event, tool.name, tool.arguments, started))
+            self.asked[tool.id] = tool
+            if tool.plain_name == "view_image":
+                self.viewed = Call(event, tool.name, tool.arguments)
         self.take_result_pictures(record, self.calls.get(tool.id), images)
         for early, found in self.early.pop(tool.id, []) if tool.name else []:
             self.take_result_pictures(early, self.calls.get(tool.id), found)
@@ -259,6 +236,19 @@ class CodexStory(Story):
             started.take_output(body.get("output"))
             # An output that tells nothing else is passed over.
             started.answered |= bool(images or started.path or "result" in started.evidence)
+        self.take_answers(record, id_, body.get("output"))
+
+    def take_answers(self, record: Record, id_: str, output: object) -> None:
+        """What the human answered when the assistant asked: words of theirs, but no turn of their own."""
+        tool = self.asked.get(id_) if id_ else None
+        if tool is not None and tool.plain_name != "request_user_input":
+            return
+        answers = answers_of(output, None if tool is None else tool.questions)
+        if answers.lines:
+            says = "\n".join(answers.lines)
+            event = self.event_of(record, "user", text_of_output(output) or says)
+            event.says, event.source, event.questions = says, "answer", answers.questions
+            self.add(event)
 
     def take_spawned(self, record: Record) -> None:
         """A record that says which thread a call has started."""
@@ -284,8 +274,8 @@ class CodexStory(Story):
 
     def take_turn(self, record: Record, topic: str) -> None:
         """The beginning, the end or the breaking off of a turn."""
-        if topic in ("task_started", "turn_started", "task_complete", "turn_complete", "turn_aborted"):
-            self.release()
+        if topic in TURN_MARKS:
+            self.viewed = None
         if topic in ("task_started", "turn_started"):
             self.open_turn, self.open_turn_has_user = record, False
         elif topic in ("task_complete", "turn_complete"):
@@ -324,36 +314,3 @@ def is_call(record: Record) -> bool:
 def plain(value: object) -> str:
     """A name without the spelling that differs between versions."""
     return value.replace("_", "").lower() if isinstance(value, str) else ""
-
-
-def roles_told_by_events(records: list[Record]) -> set[str]:
-    """The roles whose words stand in events or completed items."""
-    roles = set()
-    for record in records:
-        message = message_of(record)
-        if message is not None and topic_of(record)[0] in ("E", "I") and message.has_words:
-            roles.add(message.role)
-    return roles
-
-
-def untold_records(records: list[Record]) -> list[Record]:
-    """The records up to the last answer before which no event or completed item tells any words.
-
-    They are of a program that wrote no events; a later one went on in its file.
-    """
-    answers = 0
-    for number, record in enumerate(records, 1):
-        message = message_of(record)
-        recording = topic_of(record)[0]
-        if message is None:
-            continue
-        if recording in ("E", "I") and message.has_words:
-            return records[:answers]
-        if recording == "R" and message.role == "assistant" and message.has_words:
-            answers = number
-    return []
-
-
-def is_reasoning_item(record: Record) -> bool:
-    """Whether the record is an item of reasoning."""
-    return topic_of(record)[1] == "reasoning"

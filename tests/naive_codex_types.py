@@ -41,10 +41,10 @@ EVENT_NOISE = {
 }  # fmt: skip
 COMPLETED_SIGNAL = {
     "UserMessage", "AgentMessage", "Reasoning", "McpToolCall", "ImageGeneration", "Extension",
-    "ContextCompaction", "CollabAgentToolCall", "SubAgentActivity",
+    "ContextCompaction", "CollabAgentToolCall", "SubAgentActivity", "Plan",
 }  # fmt: skip
 COMPLETED_NOISE = {
-    "CommandExecution", "FileChange", "WebSearch", "ImageView", "Plan", "Sleep", "HookPrompt",
+    "CommandExecution", "FileChange", "WebSearch", "ImageView", "Sleep", "HookPrompt",
     "DynamicToolCall",
 }  # fmt: skip
 SESSION, STATE, NO_TYPE = "(session)", "(state)", "(none)"

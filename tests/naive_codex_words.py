@@ -6,9 +6,9 @@ import base64
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from tests import naive_images
+from tests.naive_codex_requests import lines_of, reply_of, request_of, spoken_of, texts_of
 from tests.naive_codex_types import body_of, item_of, topic_of
 from tests.naive_lines import Json, Record, clean, decode_or_none, mapping, string_of, trim
 from tests.naive_words import ASCII_LOWER, content_blocks
@@ -16,18 +16,22 @@ from tests.naive_words import ASCII_LOWER, content_blocks
 # ---------------------------------------------------------------- the words of messages
 
 MARKERS = (
-    "<environment_context>", "<user_instructions>", "# agents.md instructions for ", "<skill>",
-    "<user_shell_command>", "<turn_aborted>", "<subagent_notification>", "<plugins>", "<subagents>",
-    "<recommended_plugins>", "<app-context>", "<apps_instructions>", "<multi_agent_role>",
-    "<multi_agent_mode>", "<permissions instructions>", "<model_switch>", "<collaboration_mode>",
-    "<personality_spec>", "<hook_prompt", "you are `/root`, the primary agent",
+    "<environment_context>", "<user_instructions>", "<skill>", "<user_shell_command>", "<user_action>",
+    "<turn_aborted>", "<subagent_notification>", "<plugins>", "<subagents>", "<recommended_plugins>",
+    "<app-context>", "<apps_instructions>", "<multi_agent_role>", "<multi_agent_mode>",
+    "<permissions instructions>", "<model_switch>", "<collaboration_mode>", "<personality_spec>",
+    "<hook_prompt", "<codex_internal_context", "you are `/root`, the primary agent",
     "warning: apply_patch was requested via", "warning: the maximum number of unified exec processes",
     "warning: your account was flagged",
 )  # fmt: skip
-HUMAN_KINDS = ("", "unknown", "images.preparation_error", "images.unsupported", "audio.unsupported")
+# Whoever writes about the file goes on in the line.
+INSTRUCTIONS = re.compile(r"# agents\.md instructions(?: for |[ \t\r]*(?:\n|$|<instructions>))")
+HUMAN_KINDS = ("images.preparation_error", "images.unsupported", "audio.unsupported")
+KINDS_THAT_TELL_NOTHING = ("", "unknown")
+# The program numbers images in another way in events, and who shares a rollout may have blackened it.
+IMAGE_NUMBER = re.compile(r"\[Image#[0-9]+\]")
+BLACKENED = re.compile(r"\[REDACTED_[A-Z_]*")
 IMAGE_MARKUP = re.compile(r"</?(?:local_)?image[^<>]*>")
-BROWSER_CONTEXT = re.compile("<in-app-browser-context>.*?</in-app-browser-context>", re.DOTALL)
-REQUEST = re.compile("^## My request(?: for Codex)?:", re.MULTILINE)
 
 
 @dataclass
@@ -37,14 +41,33 @@ class Message:
     role: str
     says: str = ""
     written: str = ""
+    words: str = ""  # by these the two recordings of one message are known
     images: list[Json] = field(default_factory=list)  # as image blocks
     aborts: bool = False  # whether the client says in it that the turn was aborted
     cwd: str = ""  # from the environment that the client describes in it
+    plan: str = ""
+    source: str | None = None
+    questions: list[str] = field(default_factory=list)
+    is_bare: bool = False  # whether it is images and nothing else, not even the markup of pasted ones
 
     @property
-    def has_words(self) -> bool:
-        """Whether it tells that the words of its role are recorded so; of the human's any record does."""
-        return self.role == "user" or self.written != ""
+    def key(self) -> str:
+        """What it says, whatever its white space and its placeholders are."""
+        key = IMAGE_NUMBER.sub("", squeezed(self.words))
+        return BLACKENED.sub("[REDACTED", key)
+
+    @property
+    def counts(self) -> bool:
+        """Whether there is anything in it that somebody said or showed."""
+        return trim(self.words) != "" or self.plan != "" or self.images != []
+
+    def tells_the_same(self, other: Message) -> bool:
+        """Whether both say the same; or plan, or else show the same where they say nothing."""
+        if self.role != other.role or self.key != other.key:
+            return False
+        if self.key or self.plan or other.plan:
+            return self.key != "" or squeezed(self.plan) == squeezed(other.plan)
+        return self.images == other.images or not self.images or not other.images
 
 
 def message_of(record: Record) -> Message | None:
@@ -56,7 +79,9 @@ def message_of(record: Record) -> Message | None:
     readers: dict[tuple[str, str], Callable[[], Message | None]] = {
         ("E", "user_message"): lambda: user_event(body),
         ("E", "agent_message"): lambda: agent_message([string_of(body, "message")]),
-        ("I", "UserMessage"): lambda: user_item(content_blocks(content)),
+        ("I", "UserMessage"): lambda: said_by_user(
+            texts_of(content), images_of_parts(content_blocks(content))
+        ),
         ("I", "AgentMessage"): lambda: agent_message(texts_of(content)),
         ("R", "message of user"): lambda: user_message(body),
         ("O", "message of user"): lambda: user_message(body),
@@ -68,72 +93,59 @@ def message_of(record: Record) -> Message | None:
 
 
 def agent_message(texts: list[str]) -> Message:
-    """What the assistant says: all of it, as it was written."""
-    written = joined(texts)
-    return Message("assistant", written, written)
+    """What the assistant says, and the plan that it proposes in it."""
+    written = "".join(texts)
+    words, plan = spoken_of(written)
+    return Message("assistant", trim(words), written, words, plan=plan)
+
+
+def said_by_user(texts: list[str], images: list[Json]) -> Message:
+    """What the human says in the texts: nothing is injected there."""
+    written = "".join(texts)
+    message = Message("user", request_of(written), written, written, images)
+    answers = reply_of(message.says)
+    if answers is not None:
+        message.says, message.source = "\n".join(answers.lines), "answer"
+        message.questions = answers.questions
+    return message
 
 
 def user_event(body: Json) -> Message | None:
     """What an event says that the human said; kinds other than plain are not the human's."""
     if string_of(body, "kind") not in ("", "plain"):
         return None
-    written, images = string_of(body, "message"), body.get("images")
+    images = body.get("images")
     data = map(inline_image, images if isinstance(images, list) else [])
-    return Message("user", request_of(written), written, [image for image in data if image])
-
-
-def user_item(parts: list[Any]) -> Message:
-    """The message of a completed item: nothing is injected there."""
-    written = joined(texts_of(parts))
-    return Message("user", request_of(written), written, images_of_parts(parts))
+    return said_by_user([string_of(body, "message")], [image for image in data if image])
 
 
 def user_message(body: Json) -> Message:
     """The message of an item with role user, without what the client injected into it."""
     parts = content_blocks(body.get("content"))
     kinds = mapping(body.get("internal_chat_message_metadata_passthrough")).get("content_item_kinds")
-    told = kinds if isinstance(kinds, list) and len(kinds) == len(parts) else []
-    message = Message("user", images=images_of_parts(parts))
-    pieces = []
-    for number, part in enumerate(parts):
+    told = kinds if isinstance(kinds, list) and len(kinds) == len(parts) else [None] * len(parts)
+    pieces, cwd, aborts = [], "", False
+    for kind, part in zip(told, parts, strict=True):
         text = next(iter(texts_of([part])), "")
         begin = trim(text).translate(ASCII_LOWER)
-        human = is_human_kind(told[number]) if told else not begin.startswith(MARKERS)
+        human = is_human(kind, begin)
         if begin.startswith("<environment_context>"):
-            cwd = re.search("<cwd>(.*?)</cwd>", text, re.DOTALL)
-            message.cwd = message.cwd or (trim(cwd.group(1)) if cwd else "")
-        if not human and begin.startswith("<turn_aborted>"):
-            message.aborts = True
+            found = re.search("<cwd>(.*?)</cwd>", text, re.DOTALL)
+            cwd = cwd or (trim(found.group(1)) if found else "")
+        aborts |= not human and begin.startswith("<turn_aborted>")
         if human and not IMAGE_MARKUP.fullmatch(trim(text)):
             pieces.append(text)
-    message.written = joined(pieces)
-    message.says = request_of(message.written)
+    message = said_by_user(pieces, images_of_parts(parts))
+    message.cwd, message.aborts = cwd, aborts
+    message.is_bare = message.images != [] and texts_of(parts) == []
     return message
 
 
-def is_human_kind(kind: object) -> bool:
-    """Whether a part of this kind is the human's."""
-    if not isinstance(kind, str):
-        return True
-    return kind in HUMAN_KINDS or kind.startswith("user.")
-
-
-def request_of(text: str) -> str:
-    """What the human asked for, without what an editor wrapped around it."""
-    text = BROWSER_CONTEXT.sub("", trim(text))
-    found = REQUEST.search(text)
-    return trim(text[found.end() :] if found else text)
-
-
-def texts_of(content: object) -> list[str]:
-    """The texts of the parts of a content; a bare string is a part of text."""
-    texts = (part if isinstance(part, str) else mapping(part).get("text") for part in content_blocks(content))
-    return [clean(text) for text in texts if isinstance(text, str)]
-
-
-def joined(texts: list[str]) -> str:
-    """The texts that are not blank, one to a line."""
-    return "\n".join(text for text in texts if trim(text))
+def is_human(kind: object, begin: str) -> bool:
+    """Whether a part is the human's: its kind says so, or else how its text begins."""
+    if isinstance(kind, str) and kind not in KINDS_THAT_TELL_NOTHING:
+        return kind in HUMAN_KINDS or kind.startswith("user.")
+    return not begin.startswith(MARKERS) and not INSTRUCTIONS.match(begin)
 
 
 def squeezed(text: str) -> str:
@@ -149,10 +161,16 @@ def thoughts_of(record: Record) -> str:
     recording, _ = topic_of(record)
     body, item = body_of(record.entry), item_of(record.entry)
     if recording == "E":
-        return joined([string_of(body, "text")])
+        return lines_of([string_of(body, "text")])
     if recording == "I":
-        return joined(texts_of(item.get("summary_text"))) or joined(texts_of(item.get("raw_content")))
-    return joined(texts_of(body.get("summary"))) or joined(texts_of(body.get("content")))
+        return lines_of(texts_of(item.get("summary_text"))) or lines_of(texts_of(item.get("raw_content")))
+    return lines_of(texts_of(body.get("summary"))) or lines_of(texts_of(body.get("content")))
+
+
+def all_thoughts_of(record: Record) -> str:
+    """All that an item of reasoning holds: events tell the summary, the whole or both."""
+    body = body_of(record.entry)
+    return squeezed("".join(texts_of(body.get("summary")) + texts_of(body.get("content"))))
 
 
 # ---------------------------------------------------------------- tools
@@ -174,6 +192,12 @@ class Tool:
     plain_name: str
     arguments: Json  # of a function call
     is_function: bool = False
+
+    @property
+    def questions(self) -> list[Json]:
+        """What it asks the human."""
+        asked = self.arguments.get("questions")
+        return [mapping(question) for question in asked] if isinstance(asked, list) else []
 
 
 def tool_of(record: Record) -> Tool:

@@ -71,6 +71,7 @@ def assemble(
     bytes_ = signal_bytes(story)
     manifest = {
         "total_events": len(events),
+        "dead_events": sum(event.get("live") is False for event in events),
         "main_signal_bytes": bytes_,
         "main_signal_tokens_estimate": bytes_ // 4,
         "total_signal_tokens_if_all_subagents": bytes_ // 4 + sum(agent.signal_tokens() for agent in agents),

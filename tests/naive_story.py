@@ -146,7 +146,7 @@ class Story:
             if event.role == "assistant":
                 event.duration_ms = duration if event.duration_ms is None else event.duration_ms
                 return
-            if event.source != "queued" and "continuation" not in event.boundary:
+            if event.source not in ("queued", "answer") and "continuation" not in event.boundary:
                 return
 
     # -- the human

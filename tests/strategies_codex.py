@@ -6,19 +6,15 @@ are then bent out of shape, lines are written in drawn styles, and files are dam
 
 from __future__ import annotations
 
+import copy
 import json
 from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 from tests.naive_lines import mapping
 from tests.strategies import Style, damaged, encode, styles, whole_files
-from tests.strategies_codex_records import (
-    bare_records,
-    bent,
-    lists_of_scenes,
-    metas,
-    rarely,
-)
+from tests.strategies_codex_records import bare_records, bent, lists_of_scenes, metas, noises
+from tests.strategies_codex_words import rarely
 from tests.strategies_entries import Draw, Json
 
 # ---------------------------------------------------------------- records to files
@@ -58,12 +54,26 @@ def lines_of_record(draw: Draw, record: Json) -> bytes:
 def record_lists(draw: Draw, *, max_scenes: int = 10, meta: Json | None = None) -> list[Json]:
     """The records of a rollout."""
     scenes = draw(lists_of_scenes(max_scenes, spawning=meta is not None))
-    first = draw(metas()) if meta is None else {"type": "session_meta", "payload": meta}
+    copied = rarely(draw, 5)  # what is copied of another thread's history is mostly noise
+    if copied:
+        scenes = [
+            record for noise in draw(st.lists(noises, min_size=1, max_size=4)) for record in noise
+        ] + scenes
+    first = draw(metas(copied=copied)) if meta is None else {"type": "session_meta", "payload": meta}
     records = [first, *scenes] if meta is not None or not rarely(draw, 8) else scenes
     if rarely(draw, 5):  # a fork holds the meta of the thread that it was forked from
         records.insert(draw(st.integers(0, len(records))), draw(metas()))
+    if rarely(draw, 5):  # a thread that was resumed repeats its own
+        places = draw(st.lists(st.integers(1, len(records)), min_size=1, max_size=2)) if records else []
+        for place in places:
+            records.insert(place, copy.deepcopy(first))
     records = [draw(bent(record)) if rarely(draw, 12) else record for record in records]
-    return stamped(draw, records, ordinals=draw(st.booleans())) or [{"type": "compacted"}]
+    return stamped(draw, records, ordinals=copied or draw(st.booleans())) or [{"type": "compacted"}]
+
+
+def lost(draw: Draw, line: bytes) -> bytes:
+    """What is left of a line whose writing was broken off, or that never reached the disk."""
+    return b"\0" * len(line) if draw(st.booleans()) else line[: draw(st.integers(0, len(line)))]
 
 
 @st.composite
@@ -73,6 +83,7 @@ def rollouts(draw: Draw, *, with_damage: bool = False) -> bytes:
     lines = [draw(lines_of_record(record)) for record in records]
     if with_damage:
         lines = draw(damaged(lines, records, as_codex_writes))
+        lines = [lost(draw, line) if rarely(draw, 12) else line for line in lines]
     return draw(whole_files(lines, with_damage=with_damage))
 
 

@@ -2,168 +2,33 @@
 
 from __future__ import annotations
 
-import base64
 import copy
 import json
 from typing import Any
 
 from hypothesis import strategies as st
-from tests.strategies_entries import IMAGES, Draw, Json, short_texts, spoken_texts, texts
-
-# ---------------------------------------------------------------- envelopes
-
-
-def R(type_: str, **body: Any) -> Json:  # noqa: N802
-    """An item in an envelope."""
-    return {"type": "response_item", "payload": {"type": type_, **body}}
-
-
-def E(type_: str, **body: Any) -> Json:  # noqa: N802
-    """An event."""
-    return {"type": "event_msg", "payload": {"type": type_, **body}}
-
-
-def I(type_: str, **item: Any) -> Json:  # noqa: E743, N802
-    """A completed item."""
-    return E("item_completed", turn_id="turn-1", item={"type": type_, **item})
-
-
-def O(type_: str, **body: Any) -> Json:  # noqa: E743, N802
-    """An item without an envelope."""
-    return {"type": type_, **body}
-
-
-def rarely(draw: Draw, one_in: int) -> bool:
-    """True about once in so many times; shrinks to False."""
-    return draw(st.integers(0, one_in)) == one_in
-
-
-# ---------------------------------------------------------------- images
-
-LARGE = IMAGES[0] + bytes(range(90))  # long enough to be found in text
-PICTURES = [base64.b64encode(data).decode() for data in [*IMAGES, LARGE]]
-NOT_PICTURES = ["@@@ no base64 @@@", base64.b64encode(b"plain words, no picture").decode(), "", "A" * 200]
-bases = st.sampled_from([*PICTURES, *PICTURES, *NOT_PICTURES])
-addresses: st.SearchStrategy[Any] = st.one_of(
-    bases.map("data:image/png;base64,".__add__),
-    bases.map("data:image/png;base64,".__add__),
-    bases.map("DATA:image/x-wrong;name=a;base64,".__add__),
-    st.sampled_from(["https://reef.example/1.png", "sediment://1", "data:text/plain,kelp", "", None, 7, {}]),
-)
-image_parts = addresses.map(lambda address: {"type": "input_image", "image_url": address, "detail": "auto"})
-bare_images: st.SearchStrategy[Json] = bases.map(
-    lambda data: {"type": "image", "data": data, "mimeType": "x"}
-)
-printed = st.lists(
-    st.one_of(bases.map(lambda data: f"<data:image/png;base64,{data}>"), bases, short_texts), max_size=3
-).map(" ".join)
-
-# ---------------------------------------------------------------- words
-
-MARKED = [
-    "<environment_context>\n  <cwd>/reef/deep</cwd>\n</environment_context>",
-    " <ENVIRONMENT_CONTEXT><cwd> /tide </cwd><cwd>/no</cwd>",
-    "<user_instructions>knots</user_instructions>", "# AGENTS.md instructions for /reef\nknots",
-    "<skill>dive</skill>", "<turn_aborted>\nstopped</turn_aborted>", "<hook_prompt id='1'>x</hook_prompt>",
-    "\tYou are `/root`, the primary agent", "Warning: apply_patch was requested via exec",
-    "<image name=[Image #1]>", "</image>", " <local_image path='a'> ", "</local_image>",
-    "<image>words</image>", "<images", "<image <b>>",
-    "<in-app-browser-context>tab</in-app-browser-context>kelp", "a<in-app-browser-context>not closed",
-    "<in-app-browser-context>\n1</in-app-browser-context>b<in-app-browser-context></in-app-browser-context>",
-    "# Context\n\n## My request for Codex:\nmend it\n## My request: no", "x ## My request: y",
-    "## My request:", "## My request for codex: small", "tabs\n## My request: \n  sort \n",
-    "<turn_aborted", "words <turn_aborted>",
-]  # fmt: skip
-marked = st.sampled_from(MARKED)
-spoken = st.one_of(spoken_texts, spoken_texts, spoken_texts, marked)
-KINDS = [
-    "user.text", "user.", "user", "", "unknown", "images.preparation_error", "images.unsupported",
-    "audio.unsupported", "agents_md.instructions", "environments.environment_context", None, 7,
-]  # fmt: skip
-
-
-def text_part(text: str, type_: str = "input_text") -> Json:
-    """A part of text."""
-    return {"type": type_, "text": text}
-
-
-text_types = st.sampled_from(["input_text", "input_text", "input_text", "text", "output_text"])
-parts: st.SearchStrategy[Any] = st.one_of(
-    st.builds(text_part, spoken, text_types),
-    st.builds(text_part, spoken, text_types),
+from tests.strategies_codex_words import (
+    E,
+    I,
+    O,
+    R,
+    addresses,
+    bare_images,
+    bases,
     image_parts,
-    st.sampled_from(["bare", None, 7, {}, {"type": "input_audio", "audio_url": "data:audio/x;base64,AAAA"}]),
+    image_prompts,
+    messages,
+    parts,
+    plans,
+    printed,
+    questions,
+    rarely,
+    reasonings,
+    recorded,
+    repeated_messages,
+    text_part,
 )
-
-
-def respaced(draw: Draw, text: str) -> str:
-    """The text, perhaps with other white space in it."""
-    how = draw(st.integers(0, 8))
-    return {6: f" {text}\n", 7: text.replace(" ", "\n"), 8: f"{text} more"}.get(how, text)
-
-
-def recorded(draw: Draw, recording: str, role: str, text: str, images: list[Any]) -> Json:
-    """A message, recorded in one of the ways."""
-    if recording == "E" and role == "user":
-        kind = draw(st.sampled_from([None, None, None, "plain", "", "context", 7]))
-        return E("user_message", message=text, images=images, local_images=[], kind=kind)
-    if recording == "E":
-        return E("agent_message", message=text, phase="commentary")
-    image_content = [{"type": "input_image", "image_url": address} for address in images]
-    if recording == "I":
-        type_ = draw(st.sampled_from(["text", "Text", "input_text"]))
-        name = {"user": ["UserMessage", "userMessage"], "assistant": ["AgentMessage", "agentMessage"]}[role]
-        content = [text_part(text, type_), *(image_content if role == "user" else [])]
-        return I(draw(st.sampled_from(name)), id="i", content=content)
-    content = [text_part(text, "input_text" if role == "user" else "output_text"), *image_content]
-    extra = [part for part in draw(st.lists(parts, max_size=2)) if role == "user"]
-    content = [*extra, *content] if draw(st.booleans()) else [*content, *extra]
-    body: Json = {"role": role, "content": content}
-    if rarely(draw, 12):
-        body["content"] = draw(st.sampled_from([text, None, 7, {}]))
-    elif rarely(draw, 3):
-        size = len(content) + (1 if rarely(draw, 6) else 0)
-        kinds = draw(st.lists(st.sampled_from(KINDS), min_size=size, max_size=size))
-        body["internal_chat_message_metadata_passthrough"] = {"content_item_kinds": kinds}
-    return R("message", **body) if recording == "R" else O("message", **body)
-
-
-@st.composite
-def messages(draw: Draw, recordings: str) -> list[Json]:
-    """One message, recorded in some of the ways that the rollout knows."""
-    role = draw(st.sampled_from(["user", "user", "assistant", "assistant"]))
-    text = draw(spoken if role == "user" else spoken_texts)
-    images = draw(st.lists(addresses, max_size=2)) if role == "user" and rarely(draw, 2) else []
-    ways = draw(st.lists(st.sampled_from(recordings), min_size=1, max_size=3))
-    records = [recorded(draw, way, role, respaced(draw, text), images) for way in ways]
-    if rarely(draw, 15):
-        holder: Any = draw(st.sampled_from([True, True, "true", 1]))
-        key = draw(st.sampled_from(["metadata", "internal_chat_message_metadata_passthrough"]))
-        body = records[0].get("payload", records[0])
-        mark = {"inherited_user_message": holder}
-        body.update(mark if rarely(draw, 2) else {key: mark})
-    return records
-
-
-thinking = st.one_of(texts, st.just(""), st.just(" \n"))
-
-
-@st.composite
-def reasonings(draw: Draw, recordings: str) -> list[Json]:
-    """One thought, recorded in some of the ways."""
-    text = draw(thinking)
-    forms: dict[str, list[Json]] = {
-        "E": [E("agent_reasoning", text=text), E("agent_reasoning_raw_content", text=text)],
-        "I": [
-            I("Reasoning", summary_text=[text, 7], raw_content=["raw"]),
-            I("reasoning", raw_content=[text]),
-        ],
-        "R": [R("reasoning", summary=[{"type": "summary_text", "text": text}, "x"], content=None)],
-        "O": [O("reasoning", summary=[], content=[{"text": text}, {"text": "more"}], encrypted_content="x")],
-    }
-    ways = draw(st.lists(st.sampled_from(recordings), min_size=1, max_size=3))
-    return [copy.deepcopy(draw(st.sampled_from(forms[way]))) for way in ways]
-
+from tests.strategies_entries import Draw, Json
 
 # ---------------------------------------------------------------- tools
 
@@ -226,6 +91,20 @@ def outputs(draw: Draw, recordings: str) -> list[Json]:
     type_ = draw(st.sampled_from(["function_call_output", "custom_tool_call_output"]))
     output = draw(st.sampled_from(kinds))
     return [item(draw, recordings, type_, call_id=draw(call_ids), output=output)]
+
+
+@st.composite
+def views(draw: Draw, recordings: str) -> list[Json]:
+    """A look at an image, which was shown as a message of its own in 2025; what stands between ends it."""
+    name = draw(st.sampled_from(["view_image", "view_image", "view_image", "shell"]))
+    content = [{"type": "input_image", "image_url": draw(addresses)}]
+    more: list[Json] = draw(st.sampled_from([[], [], [], [text_part("</image>")], [text_part("")]]))
+    shown = item(draw, recordings, "message", role="user", content=content + more)
+    between = st.one_of(outputs(recordings), reasonings(recordings), turns, plans(recordings))
+    call = item(
+        draw, recordings, "function_call", name=name, call_id=draw(call_ids), arguments='{"path":"a"}'
+    )
+    return [call, *(draw(between) if draw(st.booleans()) else []), shown]
 
 
 @st.composite
@@ -358,14 +237,16 @@ odd_records: st.SearchStrategy[list[Json]] = st.sampled_from(
 
 
 @st.composite
-def metas(draw: Draw) -> Json:
+def metas(draw: Draw, *, copied: bool = False) -> Json:
     """The first record of a rollout, of any era, with what forks and children have in it."""
-    if rarely(draw, 6):
+    if rarely(draw, 6) and not copied:
         return {"id": "t-bare", "timestamp": "2025-08-11T06:30:00.000Z", "instructions": None, "git": {}}
     meta: Json = {"id": draw(st.sampled_from(["t-1", "t-1", "t-1", ""]))}
     meta.update(draw(st.sampled_from([{"cwd": "/reef"}, {}, {"cwd": ""}, {"cwd": "/reef/é"}])))
     meta.update(draw(st.sampled_from([{"cli_version": "0.153.1"}, {"cli_version": ""}, {}])))
-    if rarely(draw, 2):
+    if copied:
+        meta["subagent_history_start_ordinal"] = draw(st.integers(2, 7))
+    elif rarely(draw, 2):
         meta.update(draw(st.sampled_from(HISTORIES)))
     if rarely(draw, 2):
         meta.update(draw(st.sampled_from(ORIGINS)))
@@ -407,30 +288,52 @@ ORIGINS: list[Json] = [
 ERAS = ["ER", "ER", "IR", "O", "R", "EI", "EIRO", "OE", "RO"]
 
 
+# What a rollout is mostly about, so that enough of each comes together in one.
+THEMES = ["all", "all", "all", "twins", "plans", "questions", "questions", "thoughts", "thoughts"]
+
+
 @st.composite
-def scenes(draw: Draw, recordings: str) -> list[Json]:
+def scenes(draw: Draw, recordings: str, theme: str) -> list[Json]:
     """Some records that belong together."""
-    kinds: list[st.SearchStrategy[list[Json]]] = [
-        *[messages(recordings)] * 7,
-        *[reasonings(recordings)] * 2,
-        *[tool_calls(recordings)] * 3,
-        outputs(recordings),
-        mcp_ends(),
-        *[spawns(recordings)] * 2,
-        *[turns] * 4,
-        marks,
-        *[noises] * 2,
-        odd_records,
-    ]
-    return copy.deepcopy(draw(draw(st.sampled_from(kinds))))
+    kinds: dict[str, list[st.SearchStrategy[list[Json]]]] = {
+        "all": [
+            *[messages(recordings)] * 8,
+            image_prompts(recordings),
+            views(recordings),
+            plans(recordings),
+            *[questions(recordings)] * 2,
+            *[reasonings(recordings)] * 2,
+            *[tool_calls(recordings)] * 3,
+            outputs(recordings),
+            mcp_ends(),
+            *[spawns(recordings)] * 2,
+            *[turns] * 4,
+            marks,
+            *[noises] * 2,
+            odd_records,
+        ],
+        "twins": [
+            *[repeated_messages(recordings)] * 4,
+            image_prompts(recordings),
+            views(recordings),
+            turns,
+            noises,
+        ],
+        "plans": [*[plans(recordings)] * 2, repeated_messages(recordings), turns],
+        "questions": [*[questions(recordings)] * 3, messages(recordings), turns],
+        "thoughts": [*[reasonings(recordings)] * 3, repeated_messages(recordings), turns],
+    }
+    return copy.deepcopy(draw(draw(st.sampled_from(kinds[theme]))))
 
 
 @st.composite
 def lists_of_scenes(draw: Draw, max_scenes: int, *, spawning: bool) -> list[Json]:
     """The records of a rollout behind its first; when it is one of several, it starts others."""
     recordings = draw(st.sampled_from(ERAS))
-    count = draw(st.integers(1, max_scenes))
-    told = [record for _ in range(count) for record in draw(scenes(recordings))]
+    theme = draw(st.sampled_from(THEMES))
+    # Drawn from the largest on: a list of a drawn length is mostly short.
+    count = draw(st.sampled_from(range(max_scenes, 0, -1)))
+    told = [record for _ in range(count) for record in draw(scenes(recordings, theme))]
     if not spawning:
         return told
     asked = draw(st.lists(st.sampled_from(PROMPTS), max_size=1))

@@ -51,4 +51,5 @@ def test_property_threads_and_their_children(tree: Tree, include_subagents: bool
     assert_equal(product, twin)
     if product is not None and twin[0]:
         files = {agent["id"]: agent["file"] for agent in product[1]["subagents"]}
-        assert all(f"-{id_}.jsonl" in files[id_] and files[id_] in tree.stored for id_ in files)
+        # A record that says nothing of its thread's id may have been drawn.
+        assert all(f"-{id_}.jsonl" in files[id_] and files[id_] in tree.stored for id_ in files if id_)

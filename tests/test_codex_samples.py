@@ -29,12 +29,17 @@ def rollouts(codex_samples: list[Path]) -> list[Path]:
     return [path for path in codex_samples if path.name.startswith("rollout-")]
 
 
-def said(events: list[Json]) -> list[tuple[str, str]]:
-    return [(event["role"], event["says"]) for event in events if event["says"]]
+def assert_said(events: list[Json], expected: list[tuple[str, str]]) -> None:
+    """Fails when the events say something else, apart from the header that an editor puts in front."""
+    found = [(event["role"], event["says"]) for event in events if event["says"]]
+    assert [role for role, _ in found] == [role for role, _ in expected]
+    for (_, says), (_, message) in zip(found, expected, strict=True):
+        header = message.strip().removesuffix(says)
+        assert header == "" or (header.startswith("# ") and "\n## My request" in header)
 
 
 def test_every_message_is_there_once_and_in_order(codex_samples: list[Path]) -> None:
-    assert len(rollouts(codex_samples)) == 4
+    assert len(rollouts(codex_samples)) >= 4
     for path in rollouts(codex_samples):
         expected = [
             (ROLES[payload["type"]], payload["message"])
@@ -44,8 +49,8 @@ def test_every_message_is_there_once_and_in_order(codex_samples: list[Path]) -> 
         assert expected
         product = parse(path)
         assert product is not None
-        assert said(product[0]) == expected
-        assert said(naive.parse(path.read_bytes())[0]) == expected
+        assert_said(product[0], expected)
+        assert_said(naive.parse(path.read_bytes())[0], expected)
 
 
 def texts_within(value: Any) -> list[str]:
@@ -55,9 +60,11 @@ def texts_within(value: Any) -> list[str]:
 
 def test_nothing_is_there_that_was_said_by_nobody(codex_samples: list[Path]) -> None:
     for path in rollouts(codex_samples):
-        items = [payload for payload in payloads_of(path) if payload.get("type") == "message"]
+        payloads = payloads_of(path)
+        items = [payload for payload in payloads if payload.get("type") == "message"]
         injected = [item for item in items if item["role"] in ("developer", "user")]
-        texts = {text for item in injected for text in texts_within(item["content"])}
+        asked = "\n".join(payload["message"] for payload in payloads if payload.get("type") == "user_message")
+        texts = {text for item in injected for text in texts_within(item["content"]) if text not in asked}
         assert texts
         product = parse(path)
         assert product is not None
@@ -66,7 +73,7 @@ def test_nothing_is_there_that_was_said_by_nobody(codex_samples: list[Path]) -> 
 
 
 def test_only_the_rollout_that_is_cut_off_has_an_incomplete_turn(codex_samples: list[Path]) -> None:
-    for path in rollouts(codex_samples):
+    for path in (path for path in rollouts(codex_samples) if "home" in path.parts):
         product = parse(path)
         assert product is not None
         turn = product[1]["incomplete_turn"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests import agreement, naive
-from tests.strategies_codex_records import E, I, R
+from tests.strategies_codex_words import E, I, R
 from tests.strategies_entries import png
 
 if TYPE_CHECKING:

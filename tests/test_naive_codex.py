@@ -7,9 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests import naive
 from tests.naive_codex_tree import others_of
 from tests.naive_lines import Json
+from tests.strategies_codex import as_codex_writes
+from tests.strategies_codex_words import E, I, R, text_part
+from tests.strategies_entries import Draw
 from tests.test_corpus import SESSIONS, part, read
 
 CODEX = [session for session in SESSIONS if "codex" in session.parts]
@@ -56,3 +61,36 @@ def test_the_document_may_stand_on_one_line_and_be_cut() -> None:
         assert said(events) == said(twin(document)[0])[: len(events)]
         if end > 20:
             assert manifest["incomplete_tail"] is not None
+
+
+@st.composite
+def half_lost(draw: Draw) -> tuple[bytes, list[tuple[str, str]]]:
+    """A rollout of which every message has lost one record at most, and what is said in it."""
+    lines: list[bytes] = [as_codex_writes({"type": "session_meta", "payload": {"id": "t-1"}})]
+    told: list[tuple[str, str]] = []
+    paginated = draw(st.booleans())
+    for number in range(draw(st.integers(1, 8))):
+        lines.append(as_codex_writes(E("task_started", turn_id="t")))
+        asked = draw(st.sampled_from(["yes", "yes", "go on"]))  # often the same as before
+        told += [("user", asked), ("assistant", f"answer {number}")]
+        prompt, mirror = ("UserMessage", "user_message"), ("AgentMessage", "agent_message")
+        for role, text in told[-2:]:
+            item, event = prompt if role == "user" else mirror
+            record = I(item, content=[text_part(text)]) if paginated else E(event, message=text)
+            both = [R("message", role=role, content=[text_part(text)]), record]
+            written = [as_codex_writes(one) for one in both]
+            which = draw(st.sampled_from([None, 0, 1]))
+            if which is not None:
+                line = written[which]
+                cut = draw(st.integers(0, len(line) - 1))
+                written[which] = draw(st.sampled_from([b"", b"\0" * len(line), line[:cut]]))
+            lines += written if role == "user" else written[::-1]
+    return b"\n".join(lines) + b"\n", told
+
+
+@given(half_lost())
+def test_property_a_message_is_there_once_with_one_of_its_records_lost(
+    rollout: tuple[bytes, list[tuple[str, str]]],
+) -> None:
+    data, told = rollout
+    assert [(event["role"], event["says"]) for event in naive.parse(data, agent="codex")[0]] == told

@@ -276,12 +276,32 @@ class Event:
         """True when the human stopped the assistant here."""
 
     @property
+    def rejected(self) -> bool:
+        """True when the human turned down a tool call of this event, and said nothing to it."""
+
+    @property
     def rolled_back(self) -> bool:
         """True when the turn this belongs to was taken back later: the assistant no longer knew of it."""
 
     @property
     def source(self) -> str | None:
-        """Where the words come from, if not the prompt: "command", "bash", "memory", "queued"; else None."""
+        """Where the words come from, if not the prompt; else None.
+
+        "command", "bash", "memory", "queued", "answer" to questions of the assistant, "rejection" of a call,
+        or "plan": the prompt that the agent wrote for the human from a plan.
+        """
+
+    @property
+    def plan(self) -> str:
+        """The plan that the assistant shows here, or ""."""
+
+    @property
+    def questions(self) -> list[str]:
+        """The questions of the assistant that the words answer, in the same order."""
+
+    @property
+    def live(self) -> bool:
+        """False on a branch that was left: a prompt was edited, or an answer tried again."""
 
     @property
     def uuid(self) -> str:

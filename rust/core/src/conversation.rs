@@ -129,6 +129,7 @@ impl Conversation {
             sessions: transcript.session_ids.list.len(),
             session_ids: transcript.session_ids.list,
             total_events: main.events.len(),
+            dead_events: main.events.iter().filter(|event| !event.live).count(),
             main_signal_bytes,
             main_signal_tokens_estimate: main_signal_bytes / 4,
             estimation_method: ESTIMATION_METHOD,

@@ -522,9 +522,10 @@ impl LineReading<'_> {
             Reading::Dropped => self.dropped(at, &kind, glue),
             // Evidence is noise that was looked into: what may be glued to it is looked for in the same way, and
             // when there is something, or it does not hold together, it tells nothing.
-            Reading::Whole(end) if is_evidence && !must_be_whole => {
+            Reading::Whole(_) if is_evidence && !must_be_whole => {
                 if glue.next(kind.read, self.agent, self.only_last).is_none() {
-                    self.emit(at, end, &kind);
+                    // As long as it is counted.
+                    self.emit(at, at + trimmed(&self.bytes[at..]).len(), &kind);
                 }
                 self.dropped(at, &kind, glue)
             }

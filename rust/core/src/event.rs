@@ -47,6 +47,12 @@ pub enum WordsSource {
     Memory,
     /// Typed while the assistant worked.
     Queued,
+    /// An answer to questions of the assistant.
+    Answer,
+    /// What the human said when they turned a call of the assistant down.
+    Rejection,
+    /// A prompt that the program wrote for the human from a plan they agreed to.
+    Plan,
 }
 
 impl WordsSource {
@@ -58,6 +64,9 @@ impl WordsSource {
             Self::Bash => "bash",
             Self::Memory => "memory",
             Self::Queued => "queued",
+            Self::Answer => "answer",
+            Self::Rejection => "rejection",
+            Self::Plan => "plan",
         }
     }
 }
@@ -241,6 +250,8 @@ pub enum Recording {
     Item,
     /// An item of the model's input or output.
     Response,
+    /// A finished item that is a plan: a message of the model may hold it as well.
+    Plan,
 }
 
 /// What one entry says.
@@ -300,6 +311,42 @@ pub struct ToolCall {
     pub target: String,
     /// Set when the call starts a subagent.
     pub subagent: Option<SubagentCall>,
+    /// What comes of it for the human.
+    pub purpose: Purpose,
+}
+
+/// What a call is for, as far as that tells what the records behind it are.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Purpose {
+    /// Anything.
+    #[default]
+    Work,
+    /// It asks the human.
+    Ask(Vec<Question>),
+    /// It shows the assistant an image.
+    View,
+}
+
+/// A question of the assistant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// Its id in the call.
+    pub id: String,
+    /// The question itself.
+    pub text: String,
+}
+
+/// What a tool gave back that may be answers of the human.
+#[derive(Debug, Clone, Default)]
+pub struct GivenAnswers {
+    /// The call's id.
+    pub call: String,
+    /// By the ids of the questions.
+    pub answers: Vec<(String, Vec<String>)>,
+    /// Whether it can be nothing else.
+    pub sure: bool,
+    /// Whether invalid UTF-8 was replaced.
+    pub lossy: bool,
 }
 
 /// What a call that starts a subagent asks for.
@@ -332,6 +379,12 @@ pub struct HumanWords {
     pub says: String,
     /// How they came in.
     pub source: Option<WordsSource>,
+    /// The questions that they answer, in the same order.
+    pub questions: Vec<String>,
+    /// They were asked for within a turn, and begin none.
+    pub within_turn: bool,
+    /// There are no words and only images, without the marks that stand around those which the human pasted.
+    pub bare_images: bool,
     /// The entry reports that the human interrupted the assistant.
     pub interrupted: bool,
     /// The entry asks for a compaction.
@@ -383,6 +436,8 @@ pub enum Signal {
         thinks: String,
         /// Tool calls, in order.
         tools: Vec<ToolCall>,
+        /// A plan that is shown to the human.
+        plan: String,
         /// The id of the answer that this entry is a block of.
         message_id: String,
         /// Whether invalid UTF-8 was replaced.
@@ -411,6 +466,10 @@ pub enum Signal {
         /// The subagent's id.
         agent: String,
     },
+    /// The human may have answered a call.
+    Answers(GivenAnswers),
+    /// Thoughts that the entry holds beside those that it tells.
+    AlsoThought(String),
     /// The entry tells nothing, and only counts.
     Passed(Passed),
     /// Something about the session as a whole.
@@ -425,7 +484,9 @@ impl Signal {
             Self::User { words, text, images, .. } => text.is_empty() && images.is_empty() && !words.interrupted,
             Self::Broken => true,
             Self::Passed(passed) => *passed != Passed::Inherited,
-            Self::Assistant { says, thinks, tools, .. } => says.is_empty() && thinks.is_empty() && tools.is_empty(),
+            Self::Assistant { says, thinks, tools, plan, .. } => {
+                says.is_empty() && thinks.is_empty() && tools.is_empty() && plan.is_empty()
+            }
             _ => false,
         }
     }
@@ -536,6 +597,7 @@ pub struct PullRequest {
     pub repository: String,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of its own in events.json")]
 /// One event of a conversation, as in events.json.
 #[derive(Debug, Clone)]
 pub struct Event {
@@ -563,10 +625,18 @@ pub struct Event {
     pub subagent_refs: Vec<SubagentRef>,
     /// Whether the human interrupted the assistant behind it.
     pub interrupted: bool,
+    /// Whether the human turned a call of it down.
+    pub rejected: bool,
     /// Whether the turn it belongs to was taken back later.
     pub rolled_back: bool,
     /// How the human's words came in.
     pub source: Option<WordsSource>,
+    /// The plan that it shows, "" when there is none.
+    pub plan: String,
+    /// The questions that the words answer, in the same order.
+    pub questions: Vec<String>,
+    /// Whether it stands on the branch that the session went on on.
+    pub live: bool,
     /// The entry's id, "" when absent.
     pub uuid: EntryId,
     /// The id of the answer it is a block of, "" when absent or the human's.
@@ -626,11 +696,23 @@ impl Serialize for Event {
         if self.interrupted {
             map.serialize_entry("interrupted", &true)?;
         }
+        if self.rejected {
+            map.serialize_entry("rejected", &true)?;
+        }
         if self.rolled_back {
             map.serialize_entry("rolled_back", &true)?;
         }
         if let Some(source) = self.source {
             map.serialize_entry("source", &source)?;
+        }
+        if !self.plan.is_empty() {
+            map.serialize_entry("plan", &self.plan)?;
+        }
+        if !self.questions.is_empty() {
+            map.serialize_entry("questions", &self.questions)?;
+        }
+        if !self.live {
+            map.serialize_entry("live", &false)?;
         }
         map.serialize_entry("uuid", &self.uuid)?;
         if !user {

@@ -31,6 +31,8 @@ pub struct Manifest {
     pub session_ids: Vec<String>,
     /// How many events.
     pub total_events: usize,
+    /// How many of them stand on a branch that was left.
+    pub dead_events: usize,
     /// UTF-8 bytes of what is said and thought in the main story.
     pub main_signal_bytes: u64,
     /// The same in tokens.

@@ -171,10 +171,10 @@ impl Story {
                 self.tool_result(envelope, &call, &images);
                 self.subagent_result(&call, agent, other_name, usage);
             }
-            Signal::Assistant { says, thinks, tools, message_id, lossy } => {
-                if !(says.is_empty() && thinks.is_empty() && tools.is_empty()) {
-                    self.assistant(envelope, says, thinks, tools, message_id, lossy);
-                }
+            Signal::Assistant { .. } if signal.is_empty() => {}
+            Signal::Assistant { says, thinks, tools, plan, message_id, lossy } => {
+                let said = Event { says, thinks, plan, message_id, ..event_of(envelope, Role::Assistant) };
+                self.assistant(said, tools, lossy);
             }
             Signal::ClientMessage => self.client_messages += 1,
             Signal::TurnDuration(milliseconds) => self.turn_duration(milliseconds),
@@ -196,6 +196,7 @@ impl Story {
             Signal::Interrupted => self.interrupt(),
             Signal::RolledBack(turns) => self.roll_back(turns),
             Signal::Broken | Signal::PlainResult | Signal::Fact(_) | Signal::Passed(_) => {}
+            Signal::Answers(_) | Signal::AlsoThought(_) => debug_assert!(false, "a sieve tells what comes of them"),
         }
     }
 
@@ -246,22 +247,29 @@ impl Story {
             return;
         }
         let mut event = event_of(envelope, Role::User);
-        event.source = words.source;
+        (event.source, event.questions) = (words.source, words.questions);
         if words.continuation {
             event.continuation_summary = words.says;
             event.boundary.insert(Boundary::Continuation);
         } else {
             event.says = words.says;
-            self.turn_begun = true;
-            // Words that are typed while a turn goes on are part of it.
-            let goes_on = self.open_turn.is_some() && std::mem::replace(&mut self.open_turn_has_words, true);
-            if !goes_on {
-                self.turns.push(self.events.len());
+            // An answer does not come between a turn and what is told of it.
+            self.turn_begun |= !matches!(words.source, Some(WordsSource::Answer | WordsSource::Rejection));
+            if !words.within_turn {
+                self.begin_turn();
             }
         }
         event.screenshots = screenshots(&kept, PASTED_IMAGE);
         self.shown.extend(kept.into_iter().map(|image| (self.events.len(), image)));
         self.push(event, lossy);
+    }
+
+    /// The next event is what a turn begins with, unless one goes on: words that are typed meanwhile are part of it.
+    fn begin_turn(&mut self) {
+        let goes_on = self.open_turn.is_some() && std::mem::replace(&mut self.open_turn_has_words, true);
+        if !goes_on {
+            self.turns.push(self.events.len());
+        }
     }
 
     /// Whether the last event is the summary that a compaction left: `/compact` itself is logged behind it, and is
@@ -319,18 +327,8 @@ impl Story {
         self.events[event].screenshots.append(&mut screenshots(&new, description));
     }
 
-    fn assistant(
-        &mut self,
-        envelope: &Envelope,
-        says: String,
-        thinks: String,
-        tools: Vec<ToolCall>,
-        message_id: String,
-        lossy: bool,
-    ) {
+    fn assistant(&mut self, mut event: Event, tools: Vec<ToolCall>, lossy: bool) {
         let index = self.events.len();
-        let mut event = event_of(envelope, Role::Assistant);
-        (event.says, event.thinks, event.message_id) = (says, thinks, message_id);
         for call in tools {
             if let Some(asked) = call.subagent {
                 event.subagent_refs.push(SubagentRef {
@@ -475,8 +473,12 @@ fn event_of(envelope: &Envelope, role: Role) -> Event {
         screenshots: Vec::new(),
         subagent_refs: Vec::new(),
         interrupted: false,
+        rejected: false,
         rolled_back: false,
         source: None,
+        plan: String::new(),
+        questions: Vec::new(),
+        live: true,
         uuid: envelope.uuid.clone(),
         message_id: String::new(),
         session_id: envelope.session_id.clone(),

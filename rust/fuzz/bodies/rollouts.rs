@@ -5,6 +5,9 @@ use super::records::PIXEL;
 /// The thread that [`child`] says it was started by.
 pub const THREAD: &str = "t-1";
 
+const PLAN: &str = r"First this:\n<proposed_plan>\n1. dig\n</proposed_plan>";
+const REPLY: &str = r#"<send_user_message_question_reply>\n[{\"answer\":\"red\",\"question\":\"Which?\"}]"#;
+
 /// The first record of a thread that a human started.
 #[must_use]
 pub fn meta() -> String {
@@ -43,6 +46,15 @@ pub fn all(words: &str) -> Vec<String> {
         said("user_message", &format!(r#","message":{words},"images":["{image}"]"#)),
         said("agent_message", &format!(r#","message":{words},"phase":"commentary""#)),
         said("agent_reasoning", &format!(r#","text":{words}"#)),
+        said("item_completed", &format!(r#","item":{{"type":"Plan","id":"p","text":{words}}}"#)),
+        said(
+            "item_completed",
+            &format!(r#","item":{{"type":"UserMessage","id":"u","content":[{{"type":"text","text":{words}}}]}}"#),
+        ),
+        said(
+            "item_completed",
+            &format!(r#","item":{{"type":"AgentMessage","id":"a","content":[{{"type":"Text","text":{words}}}]}}"#),
+        ),
         said("token_count", r#","info":null"#),
         said("task_started", r#","turn_id":"t""#),
         said("task_complete", r#","turn_id":"t","last_agent_message":null,"duration_ms":61500"#),
@@ -64,6 +76,15 @@ pub fn all(words: &str) -> Vec<String> {
         item("function_call", &format!(r#","name":"spawn_agent","arguments":{words},"call_id":"c-2""#)),
         item("function_call_output", r#","call_id":"c-2","output":"{\"agent_id\":\"t-2\"}""#),
         item("function_call_output", &format!(r#","call_id":"c-1","output":{words}"#)),
+        item("message", &format!(r#","role":"assistant","content":[{{"type":"output_text","text":"{PLAN}"}}]"#)),
+        item("message", &format!(r#","role":"user","content":[{{"type":"input_text","text":"{REPLY}"}}]"#)),
+        item(
+            "function_call",
+            r#","name":"request_user_input","arguments":"{\"questions\":[{\"id\":\"q\",\"question\":\"Which?\"}]}","call_id":"c-5""#,
+        ),
+        item("function_call_output", r#","call_id":"c-5","output":"{\"answers\":{\"q\":{\"answers\":[\"red\"]}}}""#),
+        item("function_call", r#","name":"view_image","arguments":"{}","call_id":"c-6""#),
+        item("message", &format!(r#","role":"user","content":[{{"type":"input_image","image_url":"{image}"}}]"#)),
         item("function_call_output", &format!(r#","call_id":"c-1","output":[{picture}]"#)),
         item("custom_tool_call", &format!(r#","call_id":"c-4","name":"apply_patch","input":{words}"#)),
         item("image_generation_call", &format!(r#","id":"g-1","revised_prompt":{words},"result":"{PIXEL}""#)),

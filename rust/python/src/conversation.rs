@@ -266,6 +266,11 @@ impl Event {
     }
 
     #[getter]
+    fn rejected(&self) -> PyResult<bool> {
+        Ok(self.get()?.rejected)
+    }
+
+    #[getter]
     fn rolled_back(&self) -> PyResult<bool> {
         Ok(self.get()?.rolled_back)
     }
@@ -273,6 +278,21 @@ impl Event {
     #[getter]
     fn source(&self) -> PyResult<Option<&str>> {
         Ok(self.get()?.source.map(event::WordsSource::as_str))
+    }
+
+    #[getter]
+    fn plan(&self) -> PyResult<&str> {
+        Ok(&self.get()?.plan)
+    }
+
+    #[getter]
+    fn questions(&self) -> PyResult<Vec<&str>> {
+        Ok(self.get()?.questions.iter().map(String::as_str).collect())
+    }
+
+    #[getter]
+    fn live(&self) -> PyResult<bool> {
+        Ok(self.get()?.live)
     }
 
     #[getter]

@@ -455,6 +455,7 @@ fn read_assistant(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn Fn
         says: says.text,
         thinks: thinks.text,
         tools,
+        plan: String::new(),
         message_id: string(id).into_owned(),
         lossy: says.lossy || thinks.lossy,
     });
@@ -471,7 +472,7 @@ fn tool_call(block: &Block<'_>) -> Option<ToolCall> {
         id: string(block.id).into_owned(),
         name: name.into_owned(),
         target: block.input.map(target).unwrap_or_default(),
-        subagent: None,
+        ..ToolCall::default()
     };
     if SUBAGENT_TOOLS.contains(&call.name.as_str()) {
         let input = block.input.unwrap_or(Value::new(b"null"));

@@ -6,8 +6,11 @@
 
 mod body;
 mod record_types;
+mod requests;
 mod sieve;
+mod spoken;
 mod tools;
+mod twins;
 mod words;
 
 use std::borrow::Cow;
@@ -21,7 +24,7 @@ use crate::event::{Envelope, Fact, Passed, Recording, Signal, Thread};
 use crate::glue::Recognize;
 use crate::json::{Broken, Members, Value, key_is, skip_blank};
 
-use body::{Body, string, texts};
+use body::{Body, Texts, lines, message, planned, string, thought};
 
 /// Codex.
 pub struct Codex;
@@ -93,7 +96,10 @@ impl Agent for Codex {
     fn envelope(&self, entry: &Entry<'_>, _context: &mut dyn Context) -> Envelope {
         let recording = match entry.kind {
             "response_item" => Recording::Response,
-            "event_msg" if Body::of(entry).text("type") == "item_completed" => Recording::Item,
+            "event_msg" if Body::of(entry).text("type") == "item_completed" => {
+                let item = Body::of(entry).get("item").and_then(|item| item.get("type"));
+                if record_types::is_item("Plan", &string(item)) { Recording::Plan } else { Recording::Item }
+            }
             "event_msg" | "user_message" | "agent_message" => Recording::Event,
             _ => Recording::Only,
         };
@@ -113,15 +119,20 @@ impl Agent for Codex {
 
     fn wants_evidence(&self, of_use: Evidence, upcoming: &Members<'_>) -> bool {
         let rest = upcoming.bytes();
-        self.evidence_markers(of_use).is_none_or(|markers| markers.iter().any(|marker| marker.find(rest).is_some()))
+        let Some(([answers], others)) = self.evidence_markers(of_use).and_then(<[_]>::split_first_chunk) else {
+            return true;
+        };
+        others.iter().any(|marker| marker.find(rest).is_some())
+            || (tools::may_be_answers(rest) && answers.find(rest).is_some())
     }
 
     fn evidence_markers(&self, of_use: Evidence) -> Option<&'static [Finder<'static>]> {
-        /// An image in an output, as a data URI or as MCP writes it; what it says about the subagent that was started.
-        static MARKERS: LazyLock<[Finder<'_>; 4]> =
-            LazyLock::new(|| [";base64,", "\"image\"", "agent_id", "task_name"].map(Finder::new));
+        /// What the human answered; an image in an output, as a data URI or as MCP writes it; what it says about the
+        /// subagent that was started.
+        static MARKERS: LazyLock<[Finder<'_>; 5]> =
+            LazyLock::new(|| ["\"answers", ";base64,", "\"image\"", "agent_id", "task_name"].map(Finder::new));
         // Of records that may be copies all are read.
-        (!of_use.copies).then(|| if of_use.subagents { &MARKERS[..] } else { &MARKERS[..2] })
+        (!of_use.copies).then(|| if of_use.subagents { &MARKERS[..] } else { &MARKERS[..3] })
     }
 
     fn read(&self, entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) {
@@ -220,9 +231,15 @@ fn read_response_item(
     match kind {
         "message" | "" => words::read_message(body, context, say)?,
         "reasoning" => {
-            let summary = texts(body.get("summary"))?;
-            let thinks = if summary.text.is_empty() { texts(body.get("content"))? } else { summary };
-            say(thinks.thought());
+            let (summary, content) = (lines(body.get("summary"))?, lines(body.get("content"))?);
+            if summary.text.is_empty() {
+                say(content.thought());
+            } else {
+                say(summary.thought());
+                if !content.text.is_empty() {
+                    say(Signal::AlsoThought(content.text));
+                }
+            }
         }
         "function_call_output" | "custom_tool_call_output" => tools::read_output(body, context, say),
         _ if tools::is_call(kind) => tools::read_call(kind, body, context, say),
@@ -239,8 +256,12 @@ fn read_event(
 ) -> Result<(), Broken> {
     match kind {
         "user_message" => words::read_user_event(body, context, say),
-        "agent_message" => say(words::said(body.get("message"))),
-        "agent_reasoning" | "agent_reasoning_raw_content" => say(body::of_string(body.get("text")).thought()),
+        "agent_message" => {
+            let mut words = Texts::default();
+            words.push(body.get("message"));
+            say(words.said());
+        }
+        "agent_reasoning" | "agent_reasoning_raw_content" => say(thought(body.get("text"))),
         "task_started" | "turn_started" => say(Signal::TurnStarted),
         "task_complete" | "turn_complete" => {
             if let Some(milliseconds) = body.get("duration_ms").and_then(Value::integer) {
@@ -283,7 +304,7 @@ fn read_event(
         }
         "item_completed" => {
             if let Some(item) = body.get("item") {
-                if words::is_inherited(body) && record_types::item_type(&string(item.get("type"))) == "UserMessage" {
+                if words::is_inherited(body) && record_types::is_item("UserMessage", &string(item.get("type"))) {
                     say(Signal::Passed(Passed::Inherited));
                 } else {
                     read_item(&Body::Payload(item), context, say)?;
@@ -298,10 +319,11 @@ fn read_event(
 fn read_item(item: &Body<'_, '_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) -> Result<(), Broken> {
     match record_types::item_type(&item.text("type")).as_str() {
         "UserMessage" => words::read_user_item(item, context, say)?,
-        "AgentMessage" => say(texts(item.get("content"))?.said()),
+        "AgentMessage" => say(message(item.get("content"))?.said()),
+        "Plan" => say(planned(item.get("text"))),
         "Reasoning" => {
-            let summary = texts(item.get("summary_text"))?;
-            say(if summary.text.is_empty() { texts(item.get("raw_content"))? } else { summary }.thought());
+            let summary = lines(item.get("summary_text"))?;
+            say(if summary.text.is_empty() { lines(item.get("raw_content"))? } else { summary }.thought());
         }
         "ContextCompaction" => say(Signal::Compaction),
         "McpToolCall" => {
@@ -316,7 +338,8 @@ fn read_item(item: &Body<'_, '_>, context: &mut dyn Context, say: &mut dyn FnMut
         "SubAgentActivity" if words::spelled_alike(&item.text("kind"), "started") => {
             tools::say_started(&item.text("id"), &item.text("agent_thread_id"), say);
         }
-        _ => {}
+        // It may be a copy, which is counted.
+        _ => say(Signal::Passed(Passed::Plain)),
     }
     Ok(())
 }

@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 
 use crate::entry::Entry;
-use crate::event::Signal;
+use crate::event::{Signal, ToolCall};
 use crate::json::{Broken, Value};
+
+use super::spoken;
 
 /// What a record holds.
 pub(super) enum Body<'e, 'a> {
@@ -46,44 +48,90 @@ pub(super) struct Texts {
 }
 
 impl Texts {
+    /// The next part of a message: the program joins them with nothing.
     pub(super) fn push(&mut self, value: Option<Value<'_>>) {
         let Some(text) = value.and_then(Value::text) else { return };
-        if text.text.trim().is_empty() {
+        self.lossy |= text.lossy;
+        self.text.push_str(&text.text);
+    }
+
+    /// The next of several texts that each stand for themselves.
+    pub(super) fn push_line(&mut self, value: Option<Value<'_>>) {
+        let Some(text) = value.and_then(Value::text) else { return };
+        let line = text.text.trim();
+        if line.is_empty() {
             return;
         }
         self.lossy |= text.lossy;
         if !self.text.is_empty() {
             self.text.push('\n');
         }
-        self.text.push_str(&text.text);
+        self.text.push_str(line);
     }
 
-    /// As the assistant's words.
+    /// As the assistant's words, and the plan that stands between them.
     pub(super) fn said(self) -> Signal {
-        let Self { text: says, lossy } = self;
-        Signal::Assistant { says, thinks: String::new(), tools: Vec::new(), message_id: String::new(), lossy }
+        let (says, plan) = spoken::spoken(self.text);
+        assistant(Part { says, plan, ..Part::default() }, self.lossy)
     }
 
     /// As its thoughts.
     pub(super) fn thought(self) -> Signal {
-        let Self { text: thinks, lossy } = self;
-        Signal::Assistant { says: String::new(), thinks, tools: Vec::new(), message_id: String::new(), lossy }
+        assistant(Part { thinks: self.text, ..Part::default() }, self.lossy)
     }
 }
 
-/// One string, if it holds more than blanks.
-pub(super) fn of_string(value: Option<Value<'_>>) -> Texts {
-    let mut texts = Texts::default();
-    texts.push(value);
-    texts
+/// The plan that an item shows.
+pub(super) fn planned(value: Option<Value<'_>>) -> Signal {
+    let mut plan = Texts::default();
+    plan.push_line(value);
+    assistant(Part { plan: plan.text, ..Part::default() }, plan.lossy)
 }
 
-/// The texts of a list: its strings, and the `text` of its objects. A bare string is a list of one.
-pub(super) fn texts(list: Option<Value<'_>>) -> Result<Texts, Broken> {
+/// A tool that the assistant calls.
+pub(super) fn called(tool: ToolCall) -> Signal {
+    assistant(Part { tools: vec![tool], ..Part::default() }, false)
+}
+
+/// What a record tells of the assistant.
+#[derive(Default)]
+struct Part {
+    says: String,
+    thinks: String,
+    plan: String,
+    tools: Vec<ToolCall>,
+}
+
+fn assistant(part: Part, lossy: bool) -> Signal {
+    let Part { says, thinks, plan, tools } = part;
+    Signal::Assistant { says, thinks, tools, plan, message_id: String::new(), lossy }
+}
+
+/// One string as a thought.
+pub(super) fn thought(value: Option<Value<'_>>) -> Signal {
     let mut texts = Texts::default();
-    let Some(list) = list else { return Ok(texts) };
+    texts.push_line(value);
+    texts.thought()
+}
+
+/// The texts of a message's content: a string, or the strings of a list and the `text` of its objects.
+pub(super) fn message(content: Option<Value<'_>>) -> Result<Texts, Broken> {
+    let mut texts = Texts::default();
+    each_text(content, |text| texts.push(text))?;
+    Ok(texts)
+}
+
+/// The same, each a text of its own.
+pub(super) fn lines(list: Option<Value<'_>>) -> Result<Texts, Broken> {
+    let mut texts = Texts::default();
+    each_text(list, |text| texts.push_line(text))?;
+    Ok(texts)
+}
+
+fn each_text<'a>(list: Option<Value<'a>>, mut give: impl FnMut(Option<Value<'a>>)) -> Result<(), Broken> {
+    let Some(list) = list else { return Ok(()) };
     if list.is_string() {
-        texts.push(Some(list));
+        give(Some(list));
     }
     list.each_object(
         || None,
@@ -92,7 +140,6 @@ pub(super) fn texts(list: Option<Value<'_>>) -> Result<Texts, Broken> {
                 text.get_or_insert(value);
             }
         },
-        |whole, text| texts.push(if whole.is_string() { Some(whole) } else { text.flatten() }),
-    )?;
-    Ok(texts)
+        |whole, text| give(if whole.is_string() { Some(whole) } else { text.flatten() }),
+    )
 }

@@ -110,11 +110,11 @@ const ITEMS: &[(&str, Class)] = &[
     ("ContextCompaction", Signal),
     ("CollabAgentToolCall", Signal),
     ("SubAgentActivity", Signal),
+    ("Plan", Signal),
     ("CommandExecution", Noise),
     ("FileChange", Noise),
     ("WebSearch", Noise),
     ("ImageView", Noise),
-    ("Plan", Noise),
     ("Sleep", Noise),
     ("HookPrompt", Noise),
     ("DynamicToolCall", Noise),
@@ -135,7 +135,9 @@ pub(super) struct Row {
 }
 
 fn row(table: &'static [(&str, Class)], prefix: &str, kind: &str) -> Option<Row> {
-    let found = table.iter().find(|(name, _)| name.strip_prefix(prefix) == Some(kind));
+    // All names of a table have its prefix: the length tells most of them apart.
+    let length = prefix.len() + kind.len();
+    let found = table.iter().find(|(name, _)| name.len() == length && name.ends_with(kind));
     found.map(|&(name, class)| Row { name: Cow::Borrowed(name), class })
 }
 
@@ -200,7 +202,7 @@ fn judge_payload(kind: &str, payload: Value<'_>) -> Row {
     }
     let item = payload.get("item").and_then(|item| item.get("type"));
     let Some(item) = item.and_then(Value::text) else { return unknown(COMPLETED.to_owned()) };
-    let class = ITEMS.iter().find(|(name, _)| *name == item_type(&item.text)).map_or(Class::Unknown, |row| row.1);
+    let class = ITEMS.iter().find(|(name, _)| is_item(name, &item.text)).map_or(Class::Unknown, |row| row.1);
     Row { name: Cow::Owned(format!("{COMPLETED}/{}", item.text)), class }
 }
 
@@ -208,6 +210,12 @@ fn judge_payload(kind: &str, payload: Value<'_>) -> Row {
 pub(super) fn item_type(written: &str) -> String {
     let mut letters = written.chars();
     letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
+}
+
+/// Whether an item's type is the one that the table spells so.
+pub(super) fn is_item(name: &str, written: &str) -> bool {
+    let (name, written) = (name.as_bytes(), written.as_bytes());
+    name.len() == written.len() && name.get(1..) == written.get(1..) && name[..1].eq_ignore_ascii_case(&written[..1])
 }
 
 /// What a whole record without a type is.
@@ -243,5 +251,8 @@ mod tests {
     fn an_item_s_first_letter_may_be_small() {
         assert_eq!(item_type("userMessage"), "UserMessage");
         assert_eq!(item_type(""), "");
+        for (written, is) in [("plan", true), ("Plan", true), ("PLAN", false), ("", false), ("Plane", false)] {
+            assert_eq!(is_item("Plan", written), is);
+        }
     }
 }

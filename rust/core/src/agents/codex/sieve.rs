@@ -1,17 +1,23 @@
 //! Which of a rollout's records count: those that are this thread's own, and of words recorded twice one.
 //!
 //! ```text
-//! all that was said ─► own records ─► one of each twin ─► the story
+//! all that was said ─► own records ─► one of each twin (twins.rs) ─► calls with what came of them ─► the story
 //!                      (a child's file begins with a copy of its parent's)
 //! ```
-//! Both depend on the file as a whole, so everything is held until its end; it is the conversation, not the file.
+//! All depend on what comes later in the file, so everything is held until its end; it is the conversation, not the
+//! file.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::agents::Sieve;
 use crate::entry::Class;
-use crate::event::{Envelope, Fact, MetImage, Passed, Recording, Said, Signal, Thread, ToolCall, Usage};
+use crate::event::{
+    Envelope, Fact, GivenAnswers, MetImage, Passed, Purpose, Question, Said, Signal, Thread, ToolCall, Usage,
+};
+
+use super::requests;
+use super::twins::{self, is_told};
 
 /// Bytes of a timestamp up to its second.
 const SECOND: usize = "2026-01-01T00:00:00".len();
@@ -47,12 +53,12 @@ impl Sieve for CodexSieve {
                 (envelope.session_id, envelope.cwd, envelope.version) = (id.clone(), cwd.clone(), version.clone());
             }
         }
-        let mut twins = Twins::of(&held);
+        twins::settle(&mut held);
+        let mut calls = Calls::of(&held);
         for said in held {
-            twins.take(said);
+            calls.take(said);
         }
-        twins.settle();
-        twins.story.into_iter().for_each(keep);
+        calls.story.into_iter().for_each(keep);
         inherited as u64
     }
 }
@@ -95,122 +101,46 @@ fn copied(held: &[Said], thread: &Thread, meta: usize) -> Vec<bool> {
     copied
 }
 
-/// What a record that may have a twin says.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Words {
-    User,
-    Assistant,
-    Thinking,
-}
-
-/// Whether the record tells what happened, and is not what went to or came from the model.
-fn is_told(recording: Recording) -> bool {
-    matches!(recording, Recording::Event | Recording::Item)
-}
-
 /// The ids of the calls that a signal makes, where they have any.
 fn call_ids(signal: &Signal) -> impl Iterator<Item = &str> {
     let tools: &[ToolCall] = if let Signal::Assistant { tools, .. } = signal { tools } else { &[] };
     tools.iter().map(|tool| tool.id.as_str()).filter(|id| !id.is_empty())
 }
 
-/// Whose words a signal is, if it is any.
-fn words_of(signal: &Signal) -> Option<Words> {
-    match signal {
-        Signal::User { .. } => Some(Words::User),
-        Signal::Assistant { says, .. } if !says.is_empty() => Some(Words::Assistant),
-        Signal::Assistant { thinks, .. } if !thinks.is_empty() => Some(Words::Thinking),
-        _ => None,
-    }
-}
-
-/// Where the last answer of the model stands that is before all that was told of words. What is told of an answer stands
-/// before it, so that this one, and what was said before it, is told nowhere.
-fn untold_until(held: &[Said]) -> Option<u64> {
-    let said_by =
-        |said: &Said, who: &[Words]| said.signals.iter().filter_map(words_of).any(|words| who.contains(&words));
-    let first = held
-        .iter()
-        .position(|said| is_told(said.envelope.recording) && said_by(said, &[Words::User, Words::Assistant]))?;
-    let is_answer = |said: &&Said| said.envelope.recording == Recording::Response && said_by(said, &[Words::Assistant]);
-    held[..first].iter().rfind(is_answer).map(|said| said.envelope.place.offset)
-}
-
-/// Words that were kept, and the recordings they were met in.
-struct Kept {
-    words: Words,
-    recordings: Vec<Recording>,
-    /// Where they stand in the story.
-    at: usize,
-}
-
-/// Keeps one of the records that hold the same words.
-struct Twins {
-    /// Words that are told by the kind of record that goes before the other in this file.
-    told: HashSet<Words>,
-    /// Up to where a program wrote the file that told nothing: a later one that went on in it tells what it said.
-    untold_until: Option<u64>,
-    last_said: Option<Kept>,
-    last_thought: Option<Kept>,
+/// Keeps each call once, and brings what comes of it to it.
+struct Calls {
     /// Ids of the calls that were kept.
-    calls: HashSet<String>,
+    kept: HashSet<String>,
     /// Ids of the calls that records of their own tell, wherever these stand.
-    told_calls: HashSet<String>,
+    told: HashSet<String>,
     /// What came of such a call before its record: events are written when something ends, and items behind them.
     early: HashMap<String, Vec<Said>>,
-    /// Images of a record that only repeats, until it is known which event they belong to.
-    waiting: Vec<(Envelope, Vec<MetImage>)>,
-    /// The last record that makes an event.
-    last_event: Option<usize>,
-    /// Whether a compaction was told since.
+    /// Calls that ask the human, and what.
+    asked: HashMap<String, Vec<Question>>,
+    /// The call that shows the assistant an image, while nobody speaks.
+    viewed: Option<String>,
+    /// Whether a compaction was told since the last event.
     compacted: bool,
     story: Vec<Said>,
 }
 
-impl Twins {
+impl Calls {
     fn of(held: &[Said]) -> Self {
-        let (mut told, mut told_calls) = (HashSet::new(), HashSet::new());
-        for said in held {
-            let is_told = is_told(said.envelope.recording);
-            if !is_told {
-                told_calls.extend(said.signals.iter().flat_map(call_ids).map(str::to_owned));
-            }
-            let words = said.signals.iter().filter_map(words_of);
-            // Events tell what was said; but they cut thoughts into pieces, which are whole in what the model sent.
-            told.extend(words.filter(|&words| is_told != (words == Words::Thinking)));
-        }
+        let items = held.iter().filter(|said| !is_told(said.envelope.recording));
         Self {
-            told,
-            untold_until: untold_until(held),
-            last_said: None,
-            last_thought: None,
-            calls: HashSet::new(),
-            told_calls,
+            kept: HashSet::new(),
+            told: items.flat_map(|said| said.signals.iter().flat_map(call_ids)).map(str::to_owned).collect(),
             early: HashMap::new(),
-            waiting: Vec::new(),
-            last_event: None,
+            asked: HashMap::new(),
+            viewed: None,
             compacted: false,
             story: Vec::with_capacity(held.len()),
         }
     }
 
     fn take(&mut self, mut said: Said) {
-        for signal in std::mem::take(&mut said.signals) {
-            let kept = match signal {
-                Signal::Passed(_) => None,
-                signal @ (Signal::TurnStarted | Signal::TurnEnded) => {
-                    // Words and their images stand in one turn.
-                    self.settle();
-                    Some(signal)
-                }
-                Signal::Compaction => (!std::mem::replace(&mut self.compacted, true)).then_some(signal),
-                signal => match words_of(&signal) {
-                    Some(words) => self.words(words, signal, &said.envelope),
-                    None => self.call(signal, &said.envelope),
-                },
-            };
-            said.signals.extend(kept);
-        }
+        let signals = std::mem::take(&mut said.signals).into_iter();
+        said.signals = signals.filter_map(|signal| self.signal(signal, &said.envelope)).collect();
         let early: Vec<_> = if self.early.is_empty() {
             Vec::new()
         } else {
@@ -220,62 +150,81 @@ impl Twins {
         self.story.extend(early.into_iter().flatten());
     }
 
-    /// Words, unless they repeat others; what only a repetition has is given to those.
-    fn words(&mut self, words: Words, mut signal: Signal, envelope: &Envelope) -> Option<Signal> {
-        let recording = envelope.recording;
-        let is_told = is_told(recording);
-        let repeats_all = if words == Words::Thinking { is_told } else { recording == Recording::Response };
-        let is_untold = words != Words::Thinking && Some(envelope.place.offset) <= self.untold_until;
-        if repeats_all && !is_untold && self.told.contains(&words) {
-            let Signal::User { images, words, .. } = signal else { return None };
-            if !images.is_empty() {
-                self.waiting.push((envelope.clone(), images));
+    fn signal(&mut self, signal: Signal, envelope: &Envelope) -> Option<Signal> {
+        match signal {
+            Signal::Passed(_) | Signal::AlsoThought(_) => None,
+            Signal::TurnStarted | Signal::TurnEnded => {
+                self.viewed = None;
+                Some(signal)
             }
-            return words.interrupted.then_some(Signal::Interrupted);
+            Signal::Compaction => (!std::mem::replace(&mut self.compacted, true)).then_some(signal),
+            Signal::User { words, images, .. } if words.bare_images && self.viewed.is_some() => {
+                self.viewed.clone().map(|call| result_of(call, images))
+            }
+            Signal::Answers(answers) => self.answers(&answers),
+            Signal::Assistant { ref tools, .. } if !tools.is_empty() => self.call(signal, envelope),
+            Signal::User { .. } | Signal::Assistant { .. } => {
+                if makes_event(&signal) {
+                    self.event(
+                        !matches!(&signal, Signal::Assistant { says, plan, .. } if says.is_empty() && plan.is_empty()),
+                    );
+                }
+                Some(signal)
+            }
+            _ => self.result(signal, envelope),
         }
-        let last = if words == Words::Thinking { &mut self.last_thought } else { &mut self.last_said };
-        if let Some(last) = last
-            && last.words == words
-            && !last.recordings.contains(&recording)
-            && self.story[last.at].signals.iter().any(|told| is_same(told, &signal))
-        {
-            last.recordings.push(recording);
-            if let Signal::User { images, words, .. } = signal {
-                show(&mut self.story[last.at], images);
-                return words.interrupted.then_some(Signal::Interrupted);
-            }
+    }
+
+    /// Something makes an event; somebody says something in it or not.
+    fn event(&mut self, says: bool) {
+        self.compacted = false;
+        if says {
+            self.viewed = None;
+        }
+    }
+
+    /// A call, unless another record tells it.
+    fn call(&mut self, mut signal: Signal, envelope: &Envelope) -> Option<Signal> {
+        let Signal::Assistant { tools, .. } = &mut signal else { return None };
+        let known = |tool: &ToolCall| self.kept.contains(&tool.id) || self.told.contains(&tool.id);
+        if is_told(envelope.recording) && tools.iter().all(known) {
             return None;
         }
-        if let Signal::User { images, .. } = &mut signal {
-            let own = std::mem::take(images);
-            let waiting = std::mem::take(&mut self.waiting).into_iter().flat_map(|(_, images)| images);
-            add_new(images, waiting.chain(own));
+        for tool in tools {
+            self.asked.remove(&tool.id);
+            match std::mem::take(&mut tool.purpose) {
+                Purpose::Ask(questions) => drop(self.asked.insert(tool.id.clone(), questions)),
+                Purpose::View => {
+                    if tool.id.is_empty() {
+                        // What it shows must find it.
+                        tool.id = format!("\0{}", self.story.len());
+                    }
+                    self.viewed = Some(tool.id.clone());
+                }
+                Purpose::Work => {}
+            }
         }
-        if makes_event(&signal) {
-            let at = self.event();
-            let kept = Some(Kept { words, recordings: vec![recording], at });
-            *(if words == Words::Thinking { &mut self.last_thought } else { &mut self.last_said }) = kept;
-        }
+        self.kept.extend(call_ids(&signal).map(str::to_owned));
+        self.event(false);
         Some(signal)
     }
 
-    /// A call, unless another record tells it; what comes of a call that is told later waits for that; anything else
-    /// as it is.
-    fn call(&mut self, signal: Signal, envelope: &Envelope) -> Option<Signal> {
-        let Signal::Assistant { tools, .. } = &signal else { return self.result(signal, envelope) };
-        let known = |tool: &ToolCall| self.calls.contains(&tool.id) || self.told_calls.contains(&tool.id);
-        if tools.is_empty() || (is_told(envelope.recording) && tools.iter().all(known)) {
-            return None;
-        }
-        self.calls.extend(call_ids(&signal).map(str::to_owned));
-        self.event();
-        Some(signal)
+    /// What the human answered a call that asked; where no call is known, what can be nothing else.
+    fn answers(&mut self, answers: &GivenAnswers) -> Option<Signal> {
+        let call = Some(&answers.call).filter(|call| !call.is_empty());
+        let is_known = call.is_some_and(|call| self.kept.contains(call));
+        let asked = call.and_then(|call| self.asked.get(call)).map(Vec::as_slice);
+        let questions = if is_known { asked? } else { answers.sure.then_some(&[][..])? };
+        let words = requests::answered(answers, questions)?;
+        self.event(true);
+        Some(Signal::User { words, text: String::new(), images: Vec::new(), human: true, lossy: answers.lossy })
     }
 
+    /// What comes of a call that is told later waits for that; anything else as it is.
     fn result(&mut self, signal: Signal, envelope: &Envelope) -> Option<Signal> {
         match &signal {
             Signal::ToolResult { call, .. }
-                if is_told(envelope.recording) && !self.calls.contains(call) && self.told_calls.contains(call) =>
+                if is_told(envelope.recording) && !self.kept.contains(call) && self.told.contains(call) =>
             {
                 let said = Said { envelope: envelope.clone(), class: Class::Evidence, signals: Vec::new() };
                 self.early.entry(call.clone()).or_default().push(Said { signals: vec![signal], ..said });
@@ -284,78 +233,17 @@ impl Twins {
             _ => Some(signal),
         }
     }
-
-    /// The record at hand makes an event; gives where it will stand in the story.
-    fn event(&mut self) -> usize {
-        self.settle();
-        self.compacted = false;
-        *self.last_event.insert(self.story.len())
-    }
-
-    /// Images that no words came for belong to the event before.
-    fn settle(&mut self) {
-        for (envelope, images) in std::mem::take(&mut self.waiting) {
-            if let Some(last) = self.last_event
-                && self.story[last].signals.iter().any(|signal| words_of(signal) == Some(Words::User))
-            {
-                show(&mut self.story[last], images);
-            } else {
-                let result = Signal::ToolResult {
-                    call: String::new(),
-                    images,
-                    agent: None,
-                    other_name: None,
-                    usage: Usage::default(),
-                };
-                // Its record was met before: only its images come here.
-                self.story.push(Said { envelope, class: Class::Evidence, signals: vec![result] });
-            }
-        }
-    }
 }
 
-/// Adds images to the human's words.
-fn show(said: &mut Said, more: Vec<MetImage>) {
-    for signal in &mut said.signals {
-        if let Signal::User { images, .. } = signal {
-            add_new(images, more);
-            return;
-        }
-    }
-}
-
-/// Adds the images that are not there yet.
-fn add_new(images: &mut Vec<MetImage>, more: impl IntoIterator<Item = MetImage>) {
-    let mut known: HashSet<MetImage> = images.iter().copied().collect();
-    images.extend(more.into_iter().filter(|image| known.insert(*image)));
+/// Images that a call brought.
+fn result_of(call: String, images: Vec<MetImage>) -> Signal {
+    Signal::ToolResult { call, images, agent: None, other_name: None, usage: Usage::default() }
 }
 
 /// Whether an event comes of it.
 fn makes_event(signal: &Signal) -> bool {
     match signal {
         Signal::User { words, images, .. } => !words.says.is_empty() || images.iter().any(Result::is_ok),
-        Signal::Assistant { says, thinks, tools, .. } => !(says.is_empty() && thinks.is_empty() && tools.is_empty()),
-        _ => false,
+        signal => !signal.is_empty(),
     }
-}
-
-/// The text of words.
-fn text_of(signal: &Signal) -> &str {
-    match signal {
-        Signal::User { words, .. } => &words.says,
-        Signal::Assistant { says, thinks, .. } => {
-            if says.is_empty() {
-                thinks
-            } else {
-                says
-            }
-        }
-        _ => "",
-    }
-}
-
-/// Whether two signals are the same words but for white space: the kinds of record join their pieces differently.
-fn is_same(one: &Signal, other: &Signal) -> bool {
-    let letters = |signal| str::chars(text_of(signal)).filter(|letter| !letter.is_whitespace());
-    words_of(one).is_some() && letters(one).eq(letters(other))
 }

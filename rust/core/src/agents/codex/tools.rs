@@ -2,13 +2,17 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
+
 use crate::agents::Context;
-use crate::event::{InlineImage, LinkedBy, MetImage, Passed, Signal, SubagentCall, ToolCall, Usage};
+use crate::event::{
+    GivenAnswers, InlineImage, LinkedBy, MetImage, Passed, Purpose, Question, Signal, SubagentCall, ToolCall, Usage,
+};
 use crate::images::images_in_text;
 use crate::json::{Value, key_is};
 
-use super::body::{Body, string};
-use super::words;
+use super::body::{Body, called, string};
+use super::{requests, words};
 
 /// Calls that have no name of their own, and the tool that each calls.
 const NAMELESS: [(&str, &str); 4] = [
@@ -22,6 +26,10 @@ const GENERATION: &str = "image_generation_call";
 /// The tool that starts a subagent.
 const SPAWN: &str = "spawn_agent";
 
+/// The tool that asks the human, and the one that shows an image.
+const ASK: &str = "request_user_input";
+const VIEW: &str = "view_image";
+
 /// How an encrypted prompt begins.
 const ENCRYPTED: &str = "gAAAAA";
 
@@ -30,16 +38,6 @@ const TARGETS: [&str; 4] = ["file_path", "path", "url", "filename"];
 
 pub(super) fn is_call(kind: &str) -> bool {
     matches!(kind, "function_call" | "custom_tool_call") || NAMELESS.iter().any(|(call, _)| *call == kind)
-}
-
-fn called(tool: ToolCall) -> Signal {
-    Signal::Assistant {
-        says: String::new(),
-        thinks: String::new(),
-        tools: vec![tool],
-        message_id: String::new(),
-        lossy: false,
-    }
 }
 
 /// The image that a string of base64 is; an empty string is none.
@@ -58,13 +56,14 @@ pub(super) fn read_call(kind: &str, body: &Body<'_, '_>, context: &mut dyn Conte
     }
     let id = body.text("call_id");
     let id = if id.is_empty() { body.text("id") } else { id }.into_owned();
-    let mut call = ToolCall { id: id.clone(), name, ..ToolCall::default() };
+    let mut call = ToolCall { id: id.clone(), name, purpose: purpose(&plain, None), ..ToolCall::default() };
     if kind == "function_call" {
         // A string of JSON; some writers give the object itself.
         let arguments = body.get("arguments").unwrap_or(Value::new(b"null"));
         let spelled_out = arguments.text().map(|text| text.text.into_owned());
         let arguments = spelled_out.as_ref().map_or(arguments, |text| Value::new(text.trim().as_bytes()));
         call.target = target(arguments);
+        call.purpose = purpose(&plain, Some(arguments));
         if plain == SPAWN {
             call.subagent = Some(asked(arguments));
         }
@@ -95,6 +94,21 @@ fn target(arguments: Value<'_>) -> String {
     best.map(|(_, target)| target.into_owned()).unwrap_or_default()
 }
 
+fn purpose(tool: &str, arguments: Option<Value<'_>>) -> Purpose {
+    match tool {
+        ASK => {
+            let questions = arguments.and_then(|arguments| arguments.get("questions"));
+            let question = |question: Value<'_>| Question {
+                id: string(question.get("id")).into_owned(),
+                text: string(question.get("question")).into_owned(),
+            };
+            Purpose::Ask(questions.into_iter().flat_map(Value::elements).map(question).collect())
+        }
+        VIEW => Purpose::View,
+        _ => Purpose::Work,
+    }
+}
+
 fn asked(arguments: Value<'_>) -> SubagentCall {
     let text = |name: &str| string(arguments.get(name)).into_owned();
     let prompt = text("message");
@@ -118,7 +132,7 @@ fn say_images(call: &str, images: Vec<MetImage>, say: &mut dyn FnMut(Signal)) {
     }
 }
 
-/// What a tool gave back: images, and which subagent was started.
+/// What a tool gave back: images, which subagent was started, and what the human answered.
 pub(super) fn read_output(body: &Body<'_, '_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) {
     let call = body.text("call_id");
     let output = body.get("output").unwrap_or(Value::new(b"null"));
@@ -128,12 +142,38 @@ pub(super) fn read_output(body: &Body<'_, '_>, context: &mut dyn Context, say: &
         output_images(content, context, &mut images);
     }
     let (agent, other_name) = if context.is_subagent_call(&call) { started_agent(output) } else { Default::default() };
+    let answers = requests::given(output);
     if images.is_empty() && agent.is_none() && other_name.is_none() {
-        say(Signal::Passed(Passed::Plain));
-        return;
+        if answers.is_none() {
+            say(Signal::Passed(Passed::Plain));
+        }
+    } else {
+        let agent = agent.map(|id| (LinkedBy::Result, id));
+        let call = call.clone().into_owned();
+        say(Signal::ToolResult { call, images, agent, other_name, usage: Usage::default() });
     }
-    let agent = agent.map(|id| (LinkedBy::Result, id));
-    say(Signal::ToolResult { call: call.into_owned(), images, agent, other_name, usage: Usage::default() });
+    if let Some(answers) = answers {
+        say(Signal::Answers(GivenAnswers { call: call.into_owned(), ..answers }));
+    }
+}
+
+/// Whether the rest of a record may be an output that holds answers, as far as its beginning tells: most outputs are
+/// plain text, in which they need not be searched for.
+pub(super) fn may_be_answers(rest: &[u8]) -> bool {
+    /// As far as the program writes something else before the output.
+    const BEGINNING: usize = 256;
+    const PAYLOAD: &[u8] = b"\"payload\":{\"type\":\"";
+    const OUTPUT: &[u8] = b"\"output\":\"";
+    const LONGEST: usize = "custom_tool_call_output".len();
+    let beginning = rest.get(..BEGINNING).unwrap_or(rest);
+    let kind = memmem::find(beginning, PAYLOAD).map(|at| &beginning[at + PAYLOAD.len()..]);
+    if kind.is_some_and(|kind| memmem::find(&kind[..kind.len().min(LONGEST)], b"_call_output").is_none()) {
+        return false;
+    }
+    let Some(at) = memmem::find(beginning, OUTPUT) else { return true };
+    // In an object before it the key would tell nothing.
+    let is_outer = beginning.iter().take(at).filter(|&&byte| byte == b'{').count() <= 1;
+    !is_outer || matches!(beginning.get(at + OUTPUT.len()), None | Some(b'{' | b'\\' | b' ' | 128..))
 }
 
 fn output_images(output: Value<'_>, context: &mut dyn Context, images: &mut Vec<MetImage>) {
@@ -175,7 +215,8 @@ pub(super) fn read_mcp_call(
     say: &mut dyn FnMut(Signal),
 ) {
     if !tool.is_empty() {
-        say(called(ToolCall { id: id.to_owned(), name: format!("mcp__{server}__{tool}"), ..ToolCall::default() }));
+        let name = format!("mcp__{server}__{tool}");
+        say(called(ToolCall { id: id.to_owned(), name, purpose: purpose(tool, None), ..ToolCall::default() }));
     }
     let ok = result.and_then(|result| result.get("Ok")).filter(|ok| ok.is_object()).or(result);
     let mut images = Vec::new();

@@ -4,16 +4,17 @@ use crate::agents::Context;
 use crate::event::{Fact, HumanWords, InlineImage, MetImage, Passed, Signal};
 use crate::json::{Broken, Value};
 
-use super::body::{Body, Texts, of_string, string, texts};
+use super::body::{Body, Texts, message, string};
+use super::requests::words_of;
 
 /// How text begins that the program wrote in the human's name, in small letters. Only looked at where no record says
 /// more surely whose words they are, for a human can begin like this too.
-const INJECTED: [&str; 23] = [
+const INJECTED: [&str; 24] = [
     "<environment_context>",
     "<user_instructions>",
-    "# agents.md instructions for ",
     "<skill>",
     "<user_shell_command>",
+    "<user_action>",
     TURN_ABORTED,
     "<subagent_notification>",
     "<plugins>",
@@ -28,6 +29,7 @@ const INJECTED: [&str; 23] = [
     "<collaboration_mode>",
     "<personality_spec>",
     "<hook_prompt",
+    "<codex_internal_context",
     "you are `/root`, the primary agent",
     "warning: apply_patch was requested via",
     "warning: the maximum number of unified exec processes",
@@ -35,13 +37,14 @@ const INJECTED: [&str; 23] = [
 ];
 const TURN_ABORTED: &str = "<turn_aborted>";
 
+/// How the project's instructions begin, with or without the folder that they are for.
+const INSTRUCTIONS: &str = "# agents.md instructions";
+
 /// Kinds of content that are the human's, beside those that begin with `user.` (the program's own rule).
-const HUMAN_KINDS: [&str; 5] = ["", "unknown", "images.preparation_error", "images.unsupported", "audio.unsupported"];
+const HUMAN_KINDS: [&str; 3] = ["images.preparation_error", "images.unsupported", "audio.unsupported"];
 
-/// What an editor puts before the words, up to the one of these that the words follow.
-const REQUESTS: [&str; 2] = ["## My request for Codex:", "## My request:"];
-
-const BROWSER: [&str; 2] = ["<in-app-browser-context>", "</in-app-browser-context>"];
+/// Kinds that tell nothing: what hooks and the program itself put in has them as well.
+const NO_KINDS: [&str; 2] = ["", "unknown"];
 
 /// Whether two names are the same but for capitals and underscores.
 pub(super) fn spelled_alike(one: &str, other: &str) -> bool {
@@ -49,38 +52,10 @@ pub(super) fn spelled_alike(one: &str, other: &str) -> bool {
     letters(one) == letters(other)
 }
 
-/// The assistant's words in one string.
-pub(super) fn said(value: Option<Value<'_>>) -> Signal {
-    of_string(value).said()
-}
-
 /// The human's words, without what an editor or a browser put around them.
-fn human(texts: &Texts, images: Vec<MetImage>, interrupted: bool) -> Signal {
-    let text = texts.text.trim().to_owned();
-    let words = HumanWords { says: request(&without_browser(&text)), interrupted, ..HumanWords::default() };
-    Signal::User { words, text, images, human: true, lossy: texts.lossy }
-}
-
-fn without_browser(text: &str) -> String {
-    let mut left = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once(BROWSER[0]) {
-        let Some((_, behind)) = after.split_once(BROWSER[1]) else { break };
-        left.push_str(before);
-        rest = behind;
-    }
-    left + rest
-}
-
-fn request(text: &str) -> String {
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        if let Some(label) = REQUESTS.iter().find(|label| line.starts_with(**label)) {
-            return text[at + label.len()..].trim().to_owned();
-        }
-        at += line.len();
-    }
-    text.trim().to_owned()
+fn human(texts: &Texts, images: Vec<MetImage>, interrupted: bool, bare_images: bool) -> Signal {
+    let words = HumanWords { bare_images, interrupted, ..words_of(&texts.text) };
+    Signal::User { words, text: texts.text.trim().to_owned(), images, human: true, lossy: texts.lossy }
 }
 
 pub(super) fn read_user_event(body: &Body<'_, '_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) {
@@ -94,7 +69,9 @@ pub(super) fn read_user_event(body: &Body<'_, '_>, context: &mut dyn Context, sa
     for image in body.get("images").into_iter().flat_map(Value::elements) {
         images.extend(keep(image, context));
     }
-    say(human(&of_string(body.get("message")), images, false));
+    let mut message = Texts::default();
+    message.push(body.get("message"));
+    say(human(&message, images, false, false));
 }
 
 pub(super) fn read_user_item(
@@ -107,7 +84,7 @@ pub(super) fn read_user_item(
     for part in content.into_iter().flat_map(Value::elements) {
         images.extend(part.get("image_url").and_then(|url| keep(url, context)));
     }
-    say(human(&texts(content)?, images, false));
+    say(human(&message(content)?, images, false, false));
     Ok(())
 }
 
@@ -118,7 +95,7 @@ pub(super) fn read_message(
     say: &mut dyn FnMut(Signal),
 ) -> Result<(), Broken> {
     match body.text("role").as_ref() {
-        "assistant" => say(texts(body.get("content"))?.said()),
+        "assistant" => say(message(body.get("content"))?.said()),
         "user" => read_user_message(body, context, say)?,
         _ => say(Signal::Passed(Passed::Plain)),
     }
@@ -171,17 +148,33 @@ fn read_user_message(
         if let Some(folder) = working_folder(&text) {
             say(Signal::Fact(Fact::Folder(folder)));
         }
-        let is_human = match &kinds {
-            Some(kinds) => kinds[at].starts_with("user.") || HUMAN_KINDS.contains(&kinds[at].as_str()),
-            None => !INJECTED.iter().any(|marker| begins(marker)),
+        let kind = kinds.as_ref().map(|kinds| kinds[at].as_str()).filter(|kind| !NO_KINDS.contains(kind));
+        let is_human = match kind {
+            Some(kind) => kind.starts_with("user.") || HUMAN_KINDS.contains(&kind),
+            None => !is_instructions(&text) && !INJECTED.iter().any(|marker| begins(marker)),
         };
         interrupted |= !is_human && begins(TURN_ABORTED);
         if is_human && !is_image_markup(text.trim()) {
             joined.push(part.text);
         }
     }
-    say(human(&joined, images, interrupted));
+    let bare_images = !images.is_empty() && parts.iter().all(|part| part.text.is_none_or(|text| !text.is_string()));
+    say(human(&joined, images, interrupted, bare_images));
     Ok(())
+}
+
+/// Whether a text begins as the project's instructions do; who writes about them goes on in the line.
+fn is_instructions(text: &str) -> bool {
+    let text = text.trim_start();
+    let begins = |start: &str| text.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
+    let Some(behind) = begins(INSTRUCTIONS).then(|| &text[INSTRUCTIONS.len()..]) else { return false };
+    let line = behind.trim_start_matches([' ', '\t', '\r']);
+    let tag = "<instructions>";
+    let is_tag = || line.get(..tag.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(tag));
+    behind.get(..5).is_some_and(|word| word.eq_ignore_ascii_case(" for "))
+        || line.is_empty()
+        || line.starts_with('\n')
+        || is_tag()
 }
 
 /// Whether the record was written into a subagent's file and belongs to the session that started it.
@@ -234,16 +227,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_editor_puts_around_the_words_is_taken_off() {
-        for (text, says) in [
-            (" plain ", "plain"),
-            ("# Context\n\n## Open tabs:\n- a.rs\n\n## My request for Codex:\nmend it\nnow\n", "mend it\nnow"),
-            ("## My request: one line", "one line"),
-            ("tell me what `## My request:` does", "tell me what `## My request:` does"),
-            ("a<in-app-browser-context>x</in-app-browser-context>b", "ab"),
-            ("a<in-app-browser-context>x", "a<in-app-browser-context>x"),
+    fn instructions_have_a_line_of_their_own() {
+        for (text, are) in [
+            ("# AGENTS.md instructions for /w\n\nx", true),
+            ("\n# AGENTS.md instructions\n\n<INSTRUCTIONS>", true),
+            ("# agents.md instructions <INSTRUCTIONS>x", true),
+            ("# AGENTS.md instructions \r\nx", true),
+            ("# AGENTS.md instructions", true),
+            ("# AGENTS.md instructions are too long", false),
+            ("# AGENTS.md instruction", false),
         ] {
-            assert_eq!(request(&without_browser(text)), says);
+            assert_eq!(is_instructions(text), are, "{text}");
         }
     }
 
