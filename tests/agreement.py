@@ -16,6 +16,7 @@ COMPARED = [
     "client_messages_dropped",
     "compactions",
     "continued_in",
+    "dead_events",
     "duplicates_dropped",
     "entries",
     "images_not_extracted",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 
 from tests.naive_lines import Json, publish, string_of, trim
-from tests.naive_story import AgentCall, Story
+from tests.naive_story import AgentCall, Story, WorkflowRun
 
 
 def signal_bytes(story: Story) -> int:
@@ -26,6 +27,8 @@ class Agent:
     linked_by: str | None = None
     inline: bool = False
     nickname: str = ""
+    parent_call: str = ""  # the call that all its lines name
+    folder: str = ""  # in which its file lies
     path: str = ""
 
     def signal_tokens(self) -> int:
@@ -39,21 +42,84 @@ class Agent:
         return trim(wrapped.group(1)) if wrapped else text
 
 
-def link(agents: list[Agent], calls: list[AgentCall]) -> None:
+def link(agents: list[Agent], calls: list[AgentCall], runs: Iterable[WorkflowRun] = ()) -> None:
     """Gives every call its agent, by the strongest evidence there is; equal prompts are the last resort."""
-    for agent in agents:
-        named = (call for call in calls if call.id and call.id == agent.meta.get("toolUseId"))
-        for call in islice(named, 1):  # an id that stands twice is that of its first call
-            claim(call, agent.id, "meta", agents)
+    for linked_by, named_by in (("meta", call_in_meta), ("parent", call_in_lines)):
+        for agent in agents:
+            named = [call for call in calls if call.id and call.id == named_by(agent)]
+            # An id that stands twice is that of its first call; a fork begins with a copy of its own.
+            foreign = [call for call in named if call not in agent.story.agent_calls]
+            for call in (foreign or named)[:1]:
+                claim(call, agent.id, linked_by, agents)
     for name in ("result", "text", "progress"):
         for call in calls:
             if name in call.evidence:
                 claim(call, publish(call.evidence[name]), name, agents)
+    link_teams(agents, calls)
+    for run in runs:
+        link_workflow(run, agents)
+    link_by_prompt(agents, calls)
+    for call in calls:
+        if call.teammate and call.teammate[0]:
+            claim(call, publish(call.teammate[0]), "team", agents)
+
+
+def link_by_prompt(agents: list[Agent], calls: list[AgentCall]) -> None:
+    """Gives the calls that are left the agents that begin with what they asked."""
     for agent in agents:
         for call in calls:
             foreign = call not in agent.story.agent_calls and call.ref["id"] is None
             if agent.call is None and foreign and call.prompt and call.prompt == agent.prompt():
                 claim(call, agent.id, "prompt", agents)
+
+
+def call_in_meta(agent: Agent) -> object:
+    """The call that the file beside an agent's names."""
+    return agent.meta.get("toolUseId")
+
+
+def call_in_lines(agent: Agent) -> object:
+    """The call that the agent's own lines name."""
+    return agent.parent_call
+
+
+def link_teams(agents: list[Agent], calls: list[AgentCall]) -> None:
+    """Gives the calls that started a member of a team the agent that is found by its id or name."""
+    for call in calls:
+        mate = teammate_among(agents, *call.teammate) if call.teammate else None
+        if mate is not None:
+            claim(call, mate.id, "team", agents)
+
+
+def teammate_among(agents: list[Agent], id_: str, name: str) -> Agent | None:
+    """The agent that a team knows by this id, or by this name."""
+    free = [agent for agent in agents if agent.call is None]
+    by_id = [agent for agent in free if id_ and agent.id == publish(id_)]
+    by_line = [agent for agent in free if id_ and agent.story.agent_id == id_]
+    by_name = [
+        agent for agent in free if name and name in (string_of(agent.meta, "name"), agent.story.agent_name)
+    ]
+    return next(iter(by_id + by_line + by_name), None)
+
+
+def link_workflow(run: WorkflowRun, agents: list[Agent]) -> None:
+    """Gives a workflow the agents in its folder that nothing has claimed, each a reference of its own."""
+    for agent in agents:
+        if agent.call is None and agent.folder and agent.folder == run.folder:
+            asked = {"description": string_of(agent.meta, "description"), "prompt": agent.prompt()}
+            call = AgentCall(run.tool_use_id, asked)
+            run.story.agent_calls.append(call)
+            run.event.subagent_refs.append(call.ref)
+            claim(call, agent.id, "workflow", [agent])
+
+
+def fill_usage(calls: list[AgentCall], stories: Iterable[Story]) -> None:
+    """Adds what notifications told of agents in the background, where the results did not say."""
+    for story in stories:
+        for call in calls:
+            for name, figure in story.usage_notes.get(call.id, {}).items():
+                if call.ref[name] is None:
+                    call.ref[name] = figure
 
 
 def claim(call: AgentCall, id_: str, linked_by: str, agents: list[Agent]) -> None:

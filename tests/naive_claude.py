@@ -12,9 +12,11 @@ from collections.abc import Iterable
 from tests.naive_agents import Agent
 from tests.naive_lines import Json, Record, mapping, publish, read_file, string_of, trim
 from tests.naive_manifest import assemble, distinct
-from tests.naive_story import Story, duration_of, is_from_client, is_from_human
+from tests.naive_story import Story, duration_of
+from tests.naive_tree import entries_of, mark_dead
 from tests.naive_types import CLAUDE_CODE
-from tests.naive_words import blocks_of, content_blocks, images_of, text_of
+from tests.naive_who import is_from_client, is_from_human
+from tests.naive_words import blocks_of, content_blocks, images_of, images_within, session_of, text_of
 
 INTERNAL_AGENTS = ("acompact-", "aprompt_suggestion-", "aside_question-")
 
@@ -31,7 +33,10 @@ def tells_something(record: Record) -> bool:
             return entry.get("operation") in ("enqueue", "dequeue", "remove", "popAll")
         if record.type == "system" and record.kind == "signal":
             return duration_of(entry.get("durationMs")) is not None
-        return record.type not in keys or string_of(entry, keys[record.type]) != ""
+        attachment = mapping(entry.get("attachment")) if record.type == "attachment" else {}
+        is_blank = attachment.get("type") == "file" and images_within(attachment) == []
+        is_blank = is_blank or (record.type in keys and string_of(entry, keys[record.type]) == "")
+        return not is_blank
     message = mapping(entry.get("message"))
     blocks = content_blocks(message.get("content"))
     if list(blocks_of(blocks, "tool_result")):
@@ -68,7 +73,7 @@ def without_duplicates(records: Iterable[Record]) -> tuple[list[Record], int]:
 
 
 def inline_agents(records: Iterable[Record]) -> list[Agent]:
-    """The sidechain lines of a session, in groups: by agent id, else by the line that each one answers.
+    """The sidechain lines of a session, in groups: by agent id or call, else by what each one answers.
 
     A line that answers none opens a group; one that answers a line nobody knows goes on in the last group.
     """
@@ -77,13 +82,15 @@ def inline_agents(records: Iterable[Record]) -> list[Agent]:
     last: Agent | None = None
     for record in records:
         id_, uuid = string_of(record.entry, "agentId"), string_of(record.entry, "uuid")
-        parent = string_of(record.entry, "parentUuid")
-        agent = agent_of.get(id_) if id_ else agent_of.get(parent, last) if parent else None
+        parent, call = string_of(record.entry, "parentUuid"), string_of(record.entry, "parent_tool_use_id")
+        group = id_ or call
+        agent = agent_of.get(group) if group else agent_of.get(parent, last) if parent else None
         if agent is None:
             name = publish(id_ or uuid) or f"inline-{len(agents) + 1}"
             agent = Agent(name, Story(with_images=True), inline=True)
             agents.append(agent)
-        for known in (id_, uuid):
+        agent.parent_call = agent.parent_call or call
+        for known in (group, uuid):
             if known:
                 agent_of.setdefault(known, agent)
         agent.story.take(record)
@@ -91,11 +98,13 @@ def inline_agents(records: Iterable[Record]) -> list[Agent]:
     return agents
 
 
-def agent_of_file(id_: str, data: bytes, meta: Json, *, with_images: bool) -> Agent:
+def agent_of_file(id_: str, data: bytes, meta: Json, folder: str, *, with_images: bool) -> Agent:
     """The agent whose lines stand in a file of its own."""
-    agent = Agent(id_, Story(with_images=with_images), meta)
-    for record in without_duplicates(read_file(data, CLAUDE_CODE).records)[0]:
+    agent = Agent(id_, Story(with_images=with_images), meta, folder=folder)
+    records = read_file(data, CLAUDE_CODE).records
+    for record in without_duplicates(records)[0]:
         agent.story.take(record)
+    mark_dead(agent.story.events, records)
     return agent
 
 
@@ -119,7 +128,9 @@ def session_facts(records: Iterable[Record]) -> Json:
     for record in records:
         if record.kind == "signal" or (record.type == "system" and record.kind == "fact"):
             for key, values in lists.items():
-                value = publish(string_of(record.entry, key))
+                value = publish(
+                    session_of(record.entry) if key == "sessionId" else string_of(record.entry, key)
+                )
                 if value and (key == "timestamp" or value not in values):
                     values.append(value)
     return {
@@ -142,6 +153,13 @@ def last_fact(records: Iterable[Record], type_: str, key: str) -> str | None:
     return next((value for value in reversed(every_fact(records, type_, key)) if value), None)
 
 
+def own_summaries(records: Iterable[Record], all_records: Iterable[Record]) -> list[str]:
+    """The summaries whose leaf stands in this file: others tell of other sessions."""
+    entries = entries_of(all_records)
+    found = [record.entry for record in records if record.type == "summary"]
+    return [publish(string_of(one, "summary")) for one in found if string_of(one, "leafUuid") in entries]
+
+
 def pull_request(entry: Json) -> Json:
     """A pull request that the session made or worked on."""
     number = entry.get("prNumber")
@@ -155,38 +173,43 @@ def parse(
     *,
     agent_files: dict[str, bytes] | None = None,
     meta_files: dict[str, Json] | None = None,
+    agent_folders: dict[str, str] | None = None,
     include_subagents: bool = False,
     name: str = "",
 ) -> tuple[list[Json], Json]:
     """The events and the manifest of a session.
 
-    `agent_files` and `meta_files` hold, by agent id, `agent-<id>.jsonl` and `agent-<id>.meta.json`.
+    `agent_files` and `meta_files` hold, by agent id, `agent-<id>.jsonl` and `agent-<id>.meta.json`;
+    `agent_folders` the names of the folders that the former lie in, where that tells something.
     `name` is the name of the session's file: all lines of an `agent-…` file are its own story.
     """
     file = read_file(data, CLAUDE_CODE)
     records, duplicates = without_duplicates(file.records)
-    metas = meta_files or {}
+    metas, folders = meta_files or {}, agent_folders or {}
     story = Story(with_images=True)
     sidechain = []
     for record in records:
-        inline = record.entry.get("isSidechain") is True and not name.startswith("agent-")
-        if inline and record.kind in ("signal", "fact"):
+        inline = (
+            record.entry.get("isSidechain") is True or string_of(record.entry, "parent_tool_use_id") != ""
+        )
+        if inline and not name.startswith("agent-") and record.kind in ("signal", "fact"):
             sidechain.append(record)
         else:
             story.take(record)
     files = {
-        id_: agent_of_file(id_, raw, metas.get(id_, {}), with_images=include_subagents)
+        id_: agent_of_file(id_, raw, metas.get(id_, {}), folders.get(id_, ""), with_images=include_subagents)
         for id_, raw in (agent_files or {}).items()
     }
     agents = [agent for agent in files.values() if not agent.id.startswith(INTERNAL_AGENTS)]
     agents += inline_agents(sidechain)
+    mark_dead(story.events, file.records)
     events, manifest = assemble(story, agents, file, include_subagents=include_subagents)
 
     summaries = distinct(every_fact(records, "summary", "summary"))
     titles = [
         last_fact(records, "custom-title", "customTitle"),
         last_fact(records, "ai-title", "aiTitle"),
-        *reversed(summaries),
+        *reversed(own_summaries(records, file.records)),
     ]
     facts = session_facts(records)
     bridges = [agent for agent in files.values() if agent.id.startswith("acompact-")]

@@ -29,6 +29,9 @@ EXTENSIONS = {
 
 # A run of `SHORTEST` characters has two less that are no padding.
 _RUN = re.compile(rb"[A-Za-z0-9+/]{126,}={0,2}")
+# Some writers put a backslash before each slash; what is put back would not have it.
+_ESCAPED = re.compile(rb"(?<![A-Za-z0-9+/])([A-Za-z0-9+/]{0,127})\\/")
+_WITH_ESCAPES = re.compile(rb"(?:[A-Za-z0-9+/]|\\/)*")
 _BEGINS_VALUE = re.compile(rb'[:\[,][ \t\r\n]{0,16}"\Z')
 _FOLLOWS_MARK = re.compile(rb";base64,\Z", re.IGNORECASE)
 _LOOK_BACK = 18
@@ -85,17 +88,30 @@ def stands_where_images_do(transcript: bytes, start: int) -> bool:
     return bool(_BEGINS_VALUE.search(before) or _FOLLOWS_MARK.search(before))
 
 
-def decode(characters: bytes, cap: int) -> bytes | str:
-    """The image that the characters of a string stand for, or why they stay."""
+def most_characters(cap: int) -> int:
+    """More than an image takes that is not past the cap."""
+    return (cap // 3 + 2) * 4
+
+
+def begins_image(characters: bytes) -> bool:
+    """Whether the first characters are those of an image."""
     head = characters[: min(64, len(characters) // 4 * 4)]
     try:
         begins = base64.b64decode(head, validate=True)
     except binascii.Error:
+        return False
+    return base64.b64encode(begins) == head and media_type(begins) is not None
+
+
+def decode(characters: bytes, cap: int) -> bytes | str:
+    """The image that the characters of a string stand for, or why they stay."""
+    plain = characters.replace(b"\\/", b"/")
+    if not begins_image(plain):
         return "not_an_image"
-    if base64.b64encode(begins) != head or media_type(begins) is None:
-        return "not_an_image"
-    if len(characters) > (cap // 3 + 2) * 4:
+    if len(characters) > most_characters(cap):
         return "too_large"
+    if plain != characters:
+        return "not_canonical"
     try:
         image = base64.b64decode(characters, validate=True)
     except binascii.Error:
@@ -113,6 +129,9 @@ def extract(transcript: bytes, cap: int = CAP) -> Extracted:
         if len(run[0]) < SHORTEST or not stands_where_images_do(transcript, run.start()):
             continue
         image = decode(run[0], cap)
+        goes_on = transcript[run.end() :].startswith(b"\\/") and not run[0].endswith(b"=")
+        if goes_on and begins_image(run[0]) and len(run[0]) <= most_characters(cap):
+            image = "not_canonical"
         if isinstance(image, str):
             found.left_inline[image] += 1
             continue
@@ -121,6 +140,11 @@ def extract(transcript: bytes, cap: int = CAP) -> Extracted:
         found.images += 1
         pieces += [escape(transcript[written : run.start()]), placeholder(name)]
         written = run.end()
+    for run in _ESCAPED.finditer(transcript):
+        characters = _WITH_ESCAPES.match(transcript, run.start())
+        plain = characters[0].replace(b"\\/", b"/") if characters else b""
+        if len(plain) >= SHORTEST and stands_where_images_do(transcript, run.start()):
+            found.left_inline["not_canonical" if begins_image(plain) else "not_an_image"] += 1
     found.rewritten = b"".join([*pieces, escape(transcript[written:])])
     return found
 

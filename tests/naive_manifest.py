@@ -6,7 +6,15 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from tests.naive_agents import Agent, describe_agent, hangs_on_nothing, include, link, signal_bytes
+from tests.naive_agents import (
+    Agent,
+    describe_agent,
+    fill_usage,
+    hangs_on_nothing,
+    include,
+    link,
+    signal_bytes,
+)
 from tests.naive_lines import INVALID, File, Json, Record, piece
 from tests.naive_story import Story
 from tests.naive_words import name_pictures
@@ -45,7 +53,8 @@ def invalid_utf8(story: Story) -> list[Json]:
     found = []
     for event in story.events:
         if INVALID in event.decoded:
-            damaged = piece(event.record.line, event.record.offset, event.record.length)
+            here = event.stands_at
+            damaged = piece(here.line, here.offset, here.length)
             found.append({**damaged, "reason": "invalid_utf8", "recovered": True})
     return found
 
@@ -59,8 +68,10 @@ def assemble(
     """
     filenames: dict[bytes, str] = {}
     agents = sorted(agents, key=lambda agent: (agent.story.first_timestamp, agent.id))
-    calls = [call for teller in (story, *(agent.story for agent in agents)) for call in teller.agent_calls]
-    link(agents, calls)
+    stories = [story, *(agent.story for agent in agents)]
+    calls = [call for teller in stories for call in teller.agent_calls]
+    fill_usage(calls, stories)
+    link(agents, calls, [run for teller in stories for run in teller.workflow_runs])
     name_pictures(story.events, "", filenames)
     for agent in agents if include_subagents else []:
         name_pictures(agent.story.events, f"{re.sub('[^A-Za-z0-9_@-]', '_', agent.id)}-", filenames)
@@ -71,7 +82,7 @@ def assemble(
     bytes_ = signal_bytes(story)
     manifest = {
         "total_events": len(events),
-        "dead_events": sum(event.get("live") is False for event in events),
+        "dead_events": sum(not event.live for event in story.events),
         "main_signal_bytes": bytes_,
         "main_signal_tokens_estimate": bytes_ // 4,
         "total_signal_tokens_if_all_subagents": bytes_ // 4 + sum(agent.signal_tokens() for agent in agents),

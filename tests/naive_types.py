@@ -15,7 +15,7 @@ NOISE = {
     "ended-by-model", "isolation-latch", "dev-mods", "memory-mode", "observer-ref", "attribution-snapshot",
     "artifact-comment-monitor", "artifact-autoreact-ledger", "api-request-blob", "api-request-shape",
     "api-request", "saved_hook_context", "speculation-accept", "task-summary", "started", "result",
-    "failed", "agent_metadata",
+    "failed", "launched", "agent_metadata",
 }  # fmt: skip
 NOISE_PREFIX = "marble-origami-"
 NO_TYPE = "(none)"
@@ -26,7 +26,7 @@ def kind_of(type_: str, detail: object) -> str:
     if type_ == "system":
         return {"turn_duration": "signal", "compact_boundary": "fact"}.get(str(detail), "noise")
     if type_ == "attachment":
-        return "signal" if detail == "queued_command" else "noise"
+        return "signal" if detail in ("queued_command", "file") else "noise"
     if type_ in NOISE or type_.startswith(NOISE_PREFIX):
         return "noise"
     if type_ in SIGNAL:
@@ -37,7 +37,13 @@ def kind_of(type_: str, detail: object) -> str:
 def detail_of(type_: str, entry: Json) -> object:
     """The second key that decides the class of a system or attachment entry."""
     if type_ == "attachment":
-        return mapping(entry.get("attachment")).get("type")
+        attachment = mapping(entry.get("attachment"))
+        content = attachment.get("content")
+        # The text of a file that was mentioned says nothing more.
+        is_text = not isinstance(content, dict | list) or mapping(content).get("type") == "text"
+        if attachment.get("type") == "file" and is_text:
+            return "file of text"
+        return attachment.get("type")
     return entry.get("subtype")
 
 
@@ -65,7 +71,8 @@ def is_decided(seen: Json) -> bool:
 
 def is_record(entry: Json) -> bool:
     """Whether a nested object is a record: of a known type, and a turn names its session."""
-    return is_known(entry) and ("sessionId" in entry or type_of(entry) not in ("user", "assistant"))
+    is_turn = type_of(entry) in ("user", "assistant")
+    return is_known(entry) and (not is_turn or "sessionId" in entry or "session_id" in entry)
 
 
 CLAUDE_CODE = Types(

@@ -21,8 +21,8 @@ from tests.strategies_entries import (
     agent_work,
     assistants,
     rarely,
-    scenes,
 )
+from tests.strategies_results import scenes
 
 __all__ = ["NOT_UTF8", "Json"]
 
@@ -43,12 +43,19 @@ class Style:
     escape_keys: bool = False
     shuffle: int = 0
     invalid: bytes = b"\xff"
+    escape_slashes: bool = False
 
 
 styles = st.one_of(
     st.just(Style()),
     st.builds(
-        Style, st.booleans(), st.booleans(), st.booleans(), st.integers(0, 50), st.sampled_from(INVALID_BYTES)
+        Style,
+        st.booleans(),
+        st.booleans(),
+        st.booleans(),
+        st.integers(0, 50),
+        st.sampled_from(INVALID_BYTES),
+        st.booleans(),
     ),
 )
 
@@ -58,6 +65,7 @@ def encode_text(text: str, style: Style, *, escape: bool) -> bytes:
     written = json.dumps(text, ensure_ascii=style.escape_all)
     if escape and text:
         written = f'"\\u{ord(text[0]):04x}' + json.dumps(text[1:], ensure_ascii=style.escape_all)[1:]
+    written = written.replace("/", "\\/") if style.escape_slashes else written
     written = "".join(f"\\u{ord(sign):04x}" if "\ud800" <= sign <= "\udfff" else sign for sign in written)
     return written.replace("\\ue000", NOT_UTF8).encode().replace(NOT_UTF8.encode(), style.invalid)
 
@@ -89,7 +97,7 @@ def entry_lists(draw: Draw, *, max_scenes: int = 14) -> list[Json]:
     # A drawn count and not a drawn list: lists come out much shorter than their largest size.
     count = draw(st.integers(1, max_scenes))
     entries = [dict(entry) for number in range(count) for entry in draw(scenes(number))]
-    session = "s-1"
+    session, uuids = "s-1", [""]
     for number, entry in enumerate(entries):
         if entry.get("type") in ("user", "assistant", "system", "attachment", "queue-operation", "progress"):
             odd = draw(st.integers(0, 60))
@@ -98,10 +106,22 @@ def entry_lists(draw: Draw, *, max_scenes: int = 14) -> list[Json]:
             entry.setdefault("timestamp", f"2026-02-10T09:{number:02d}:00.000Z")
             if entry["type"] != "queue-operation":
                 entry.setdefault("uuid", f"u-{number - 1 if odd in (24, 25) else number}")
-                entry.setdefault("parentUuid", f"u-{number - 1}" if number else None)
+                entry.setdefault("parentUuid", draw(parents(uuids)))
+                uuids.append(entry["uuid"])
                 entry.setdefault("cwd", "/reef" if odd < 30 else "/reef/é")
                 entry.setdefault("version", "2.1.39" if odd < 35 else "2.1.205")
+            if odd in (26, 27):
+                entry["session_id"] = entry.pop("sessionId")
     return entries
+
+
+@st.composite
+def parents(draw: Draw, uuids: list[str]) -> str | None:
+    """The entry before, mostly; else an earlier one (a rewind), none (a compaction), or one that is lost."""
+    odd = draw(st.integers(0, 20))
+    if odd in (9, 10):
+        return draw(st.sampled_from(uuids)) or None
+    return (uuids[-1] or None) if odd not in (11, 12) else [None, "u-lost"][odd % 2]
 
 
 @st.composite
@@ -207,6 +227,7 @@ class Family:
     session: bytes
     agent_files: dict[str, bytes]
     meta_files: dict[str, Json]
+    folders: dict[str, str]
 
 
 @st.composite
@@ -226,6 +247,9 @@ def agent_sessions(draw: Draw, id_: str) -> bytes:
     for number, entry in enumerate(entries):
         entry.update({"isSidechain": True, "agentId": id_, "sessionId": "s-1", "uuid": f"{id_}-{number}"})
         entry["timestamp"] = f"2026-02-10T10:{number:02d}:00.000Z"
+        entry.setdefault("parentUuid", f"{id_}-{number - 1}" if draw(st.integers(0, 9)) != 5 else f"{id_}-0")
+        if id_ == "a3":
+            entry["agentName"] = "mate"
     return b"\n".join(encode(entry, Style()) for entry in entries) + b"\n"
 
 
@@ -241,7 +265,13 @@ def families(draw: Draw) -> Family:
     session = draw(sessions(with_damage=False))
     files = {id_: draw(agent_sessions(id_)) for id_ in ids}
     meta = {
-        id_: {"toolUseId": draw(agent_call_ids), "agentType": "diver", "description": "from meta"}
+        id_: {
+            "toolUseId": draw(agent_call_ids),
+            "agentType": "diver",
+            "description": "from meta",
+            "name": "eel",
+        }
         for id_ in metas
     }
-    return Family(session, files, meta)
+    folders = {id_: draw(st.sampled_from(["", "", "wf_1", "wf_2"])) for id_ in ids}
+    return Family(session, files, meta, folders)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests import agreement, naive, strategies
+from tests import agreement, naive, naive_claude, strategies
 from tests.agreement import assert_equal
 
 retell_fast = pytest.importorskip("retell_fast", exc_type=ImportError)
@@ -52,14 +52,19 @@ def test_property_agents_in_files(
     session.write_bytes(family.session)
     agents = folder if flat else folder / "s-1" / "subagents"
     agents.mkdir(parents=True, exist_ok=True)
+    places = dict.fromkeys(family.folders, agents)
+    if not flat:
+        places = {id_: agents / "workflows" / run if run else agents for id_, run in family.folders.items()}
     for id_, data in family.agent_files.items():
-        (agents / f"agent-{id_}.jsonl").write_bytes(data)
+        places[id_].mkdir(parents=True, exist_ok=True)
+        (places[id_] / f"agent-{id_}.jsonl").write_bytes(data)
     for id_, meta in family.meta_files.items():
-        (agents / f"agent-{id_}.meta.json").write_text(json.dumps(meta), encoding="utf-8")
-    twin = naive.parse(
+        (places[id_] / f"agent-{id_}.meta.json").write_text(json.dumps(meta), encoding="utf-8")
+    twin = naive_claude.parse(
         family.session,
         agent_files=family.agent_files,
         meta_files=family.meta_files,
+        agent_folders={} if flat else family.folders,
         include_subagents=include_subagents,
     )
     assert_equal(parse(session, include_subagents=include_subagents), twin)

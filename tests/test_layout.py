@@ -34,15 +34,16 @@ MAY_IMPORT: dict[str, set[str]] = {
     "json": {"error"},
     "glue": {"error", "json"},
     "entry": {"error", "lines", "json", "glue"},
-    "event": {"error", "entry"},
+    "branches": set(),
+    "event": {"error", "entry", "branches"},
     "images": {"error", "parallel", "private", "walk", "input", "json", "event"},
     "secrets": {"error", "json"},
-    "agents": {"error", "json", "glue", "entry", "event", "images"},
+    "agents": {"error", "json", "glue", "entry", "branches", "event", "images"},
     "head": {"error", "json", "agents"},
     "document": {"error", "lines", "json", "entry", "agents"},
-    "stretch": {"error", "json", "entry", "event", "images", "agents", "head"},
+    "stretch": {"error", "json", "entry", "branches", "event", "images", "agents", "head"},
     "queue": {"error", "event"},
-    "story": {"error", "entry", "event", "images", "queue"},
+    "story": {"error", "entry", "branches", "event", "images", "queue"},
 }
 READING = {
     "error",
@@ -51,6 +52,7 @@ READING = {
     "lines",
     "json",
     "entry",
+    "branches",
     "event",
     "images",
     "secrets",
@@ -62,7 +64,7 @@ READING = {
 }
 MAY_IMPORT["transcript"] = READING
 MAY_IMPORT["sessions"] = {"error", "walk", "input", "agents"}
-MAY_IMPORT["subagents"] = MAY_IMPORT["transcript"] | {"transcript"}
+MAY_IMPORT["subagents"] = MAY_IMPORT["transcript"] | {"transcript", "walk"}
 MAY_IMPORT["threads"] = MAY_IMPORT["subagents"] | {"subagents", "sessions"}
 MAY_IMPORT["manifest"] = MAY_IMPORT["subagents"] | {"subagents"}
 MAY_IMPORT["conversation"] = MAY_IMPORT["manifest"] | {"manifest"}

@@ -252,7 +252,7 @@ class Event:
         """True when the story breaks before this event; `boundary` says how."""
 
     @property
-    def boundary(self) -> list[Literal["session_change", "continuation", "compaction"]]:
+    def boundary(self) -> list[Literal["session_change", "continuation", "compaction", "clear"]]:
         """How the story breaks before this event; empty when it does not."""
 
     @property
@@ -383,7 +383,10 @@ class SubagentRef:
 
     @property
     def linked_by(self) -> str | None:
-        """The evidence that ties the call to the subagent: "meta", "result", "text", "progress", "prompt"."""
+        """The evidence that ties the call to the subagent.
+
+        "meta", "parent", "result", "text", "progress", "team", "workflow" or "prompt".
+        """
 
     @property
     def events(self) -> list[Event]:

@@ -155,6 +155,15 @@ pub trait Records {
     fn entry(&mut self, entry: &Entry<'_>, class: Class);
     /// A record of any class, by type: for counting. Comes before [`Records::entry`].
     fn count(&mut self, kind: &str, class: Class, place: Place);
+    /// A whole record of class noise or evidence, of which nothing has been read behind what tells the class. Comes
+    /// after [`Records::count`].
+    fn dropped(&mut self, _kind: &str, _record: &[u8]) {}
+    /// Whether of a record that is dropped only its beginning and its end need be kept: these.
+    fn passes(&mut self, _kind: &str, _begun: &[u8], _ended: &[u8]) -> bool {
+        true
+    }
+    /// The record of which [`Records::passes`] said so last is dropped.
+    fn passed(&mut self) {}
     /// A damaged piece.
     fn damage(&mut self, damage: Damage);
     /// The last line, unterminated and not yet whole.
@@ -335,16 +344,17 @@ impl<'a> LineEntries<'a> {
         if line.passed > 0 { reading.run_passed(padding) } else { reading.run() }
     }
 
-    /// The class of the record that `begun`, the beginning of a line, begins with, when that tells that nothing more is
+    /// The type of the record that `begun`, the beginning of a line, begins with, when that tells that nothing more is
     /// read of it; and up to where it was read then.
-    fn decision(&mut self, begun: &[u8], records: &mut dyn Records) -> Option<(Class, usize)> {
+    fn decision(&mut self, begun: &[u8], records: &mut dyn Records) -> Option<(Kind, usize)> {
         let line = Line { number: 0, offset: 0, bytes: begun, terminated: true, overlong: None, passed: 0 };
         let agent = self.agent;
         let mut kind = None;
         let reading = self.reading(&line, records).read_fields(0, false, &mut kind);
         let kind = kind.filter(|kind| matches!(reading, Reading::Dropped) && agent.is_told_early(&kind.name))?;
         // What stands at the end of what was read so far may look otherwise when more of it is there.
-        (kind.read < begun.len()).then_some((kind.class, kind.read))
+        let read = kind.read;
+        (read < begun.len()).then_some((kind, read))
     }
 
     fn reading<'r>(&'r mut self, line: &'r Line<'r>, records: &'r mut dyn Records) -> LineReading<'r> {
@@ -439,6 +449,7 @@ impl LineReading<'_> {
         if let Some(kind) = kind {
             let end = self.bytes.len() + self.line.passed as usize - padding;
             self.count(0, end, &kind);
+            self.records.passed();
             if kind.class == Class::Mark {
                 self.emit(0, end, &kind);
             }
@@ -538,6 +549,9 @@ impl LineReading<'_> {
             Reading::Broken => self.recover(at, at + 1, glue),
             Reading::Whole(end) => {
                 self.count(at, end, &kind);
+                if is_noise {
+                    self.records.dropped(&kind.name, &self.bytes[at..end]);
+                }
                 self.emit(at, end, &kind);
                 self.behind_whole(end, glue)
             }
@@ -550,6 +564,8 @@ impl LineReading<'_> {
         self.count(at, end, kind);
         if kind.class == Class::Mark {
             self.emit(at, end, kind);
+        } else if self.bytes[end - 1] == b'}' {
+            self.records.dropped(&kind.name, &self.bytes[at..end]);
         }
         let Some(start) = start else { return Next::End };
         if self.bytes[end - 1] == b'}' {

@@ -8,6 +8,7 @@ use compact_str::CompactString;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
+use crate::branches::{Link, Node};
 use crate::entry::{Class, Place};
 
 /// Names an image in an [`crate::images::ImageStore`].
@@ -81,6 +82,8 @@ pub enum Boundary {
     Continuation,
     /// The context was compacted.
     Compaction,
+    /// The context was cleared.
+    Clear,
 }
 
 impl Boundary {
@@ -91,6 +94,7 @@ impl Boundary {
             Self::SessionChange => "session_change",
             Self::Continuation => "continuation",
             Self::Compaction => "compaction",
+            Self::Clear => "clear",
         }
     }
 }
@@ -101,12 +105,18 @@ impl Boundary {
 pub enum LinkedBy {
     /// `agent-<id>.meta.json` names the call.
     Meta,
+    /// All the subagent's lines name the call.
+    Parent,
     /// `toolUseResult.agentId` of the call's result.
     Result,
     /// An `agentId:` line in the text of the call's result.
     Text,
     /// An `agent_progress` entry.
     Progress,
+    /// The call's result says that an agent of a team was started.
+    Team,
+    /// The agent's file lies in the folder of the workflow that the call ran.
+    Workflow,
     /// The call's prompt is the agent's first user text.
     Prompt,
 }
@@ -117,9 +127,12 @@ impl LinkedBy {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Meta => "meta",
+            Self::Parent => "parent",
             Self::Result => "result",
+            Self::Team => "team",
             Self::Text => "text",
             Self::Progress => "progress",
+            Self::Workflow => "workflow",
             Self::Prompt => "prompt",
         }
     }
@@ -151,33 +164,23 @@ impl EntryId {
     #[must_use]
     pub fn of_uuid(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; 36] = bytes.try_into().ok()?;
-        if bytes[8] != b'-' || bytes[13] != b'-' || bytes[18] != b'-' || bytes[23] != b'-' {
-            return None;
-        }
-        let mut digits = [0; 32];
-        digits[..8].copy_from_slice(&bytes[..8]);
-        digits[8..12].copy_from_slice(&bytes[9..13]);
-        digits[12..16].copy_from_slice(&bytes[14..18]);
-        digits[16..20].copy_from_slice(&bytes[19..23]);
-        digits[20..].copy_from_slice(&bytes[24..]);
-        // Side by side, as the compiler can do it. Capitals are another id: only the spelling that is always written
-        // is packed.
-        let mut all = true;
-        for digit in &mut digits {
-            let (number, letter) = (digit.wrapping_sub(b'0'), digit.wrapping_sub(b'a'));
-            all &= number < 10 || letter < 6;
-            *digit = if number < 10 { number } else { letter.wrapping_add(10) };
-        }
-        let mut packed = 0;
-        for eight in digits.as_chunks::<8>().0 {
+        let dashes = bytes[8] & bytes[13] & bytes[18] & bytes[23] == b'-'
+            && bytes[8] | bytes[13] | bytes[18] | bytes[23] == b'-';
+        let four = |at: usize| u64::from(u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]));
+        // Capitals are another id: only the spelling that is always written is packed.
+        let eights =
+            [four(0) << 32 | four(4), four(9) << 32 | four(14), four(19) << 32 | four(24), four(28) << 32 | four(32)];
+        let (mut packed, mut wrong) = (0, u64::from(!dashes));
+        for eight in eights {
+            let (digits, differs) = hex_digits(eight);
+            wrong |= differs;
             // Two digits to a byte, then bytes to pairs, pairs to fours.
-            let eight = u64::from_be_bytes(*eight);
-            let bytes = (eight | eight >> 4) & 0x00FF_00FF_00FF_00FF;
+            let bytes = (digits | digits >> 4) & 0x00FF_00FF_00FF_00FF;
             let pairs = (bytes | bytes >> 8) & 0x0000_FFFF_0000_FFFF;
             let fours = (pairs | pairs >> 16) & 0xFFFF_FFFF;
             packed = packed << 32 | u128::from(fours);
         }
-        all.then_some(Self::Uuid(packed))
+        (wrong == 0).then_some(Self::Uuid(packed))
     }
 
     /// Whether there is none.
@@ -185,6 +188,17 @@ impl EntryId {
     pub fn is_empty(&self) -> bool {
         matches!(self, Self::Other(text) if text.is_empty())
     }
+}
+
+/// What eight characters are as hexadecimal digits, side by side; the second number is 0 if they are that, in small letters.
+#[inline]
+fn hex_digits(characters: u64) -> (u64, u64) {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let digits = (characters & (0x0F * EACH)).wrapping_add((characters >> 6 & EACH) * 9);
+    // Written again they have to be the same.
+    let letters = (digits.wrapping_add(0x76 * EACH) >> 7) & EACH;
+    let written = digits.wrapping_add(0x30 * EACH).wrapping_add(letters * 0x27);
+    (digits, written ^ characters)
 }
 
 impl fmt::Display for EntryId {
@@ -210,6 +224,15 @@ impl Serialize for EntryId {
     }
 }
 
+impl From<&EntryId> for Node {
+    fn from(id: &EntryId) -> Self {
+        match id {
+            EntryId::Other(text) => Self::of(text.as_bytes()),
+            EntryId::Uuid(_) => Self::of(id.to_string().as_bytes()),
+        }
+    }
+}
+
 /// The envelope that entries share; empty strings for what an entry lacks. Made for every entry that is read, so
 /// what repeats from line to line is shared, and what does not has no memory of its own in its usual form.
 #[derive(Debug, Clone, Default)]
@@ -228,8 +251,14 @@ pub struct Envelope {
     pub version: Arc<str>,
     /// Whether it belongs to a subagent.
     pub sidechain: bool,
+    /// Its place in the tree that the transcript is.
+    pub link: Option<Link>,
+    /// The call that started the subagent it belongs to.
+    pub parent_call: Arc<str>,
     /// The subagent it belongs to.
     pub agent_id: Arc<str>,
+    /// What that is called in its team.
+    pub agent_name: Arc<str>,
     /// Which of several records of the same words it is.
     pub recording: Recording,
     /// Its number in a file whose records are numbered.
@@ -313,6 +342,16 @@ pub struct ToolCall {
     pub subagent: Option<SubagentCall>,
     /// What comes of it for the human.
     pub purpose: Purpose,
+    /// Whether the call runs a workflow, which starts subagents of its own.
+    pub workflow: bool,
+}
+
+impl ToolCall {
+    /// Whether its result tells of subagents.
+    #[must_use]
+    pub fn starts_agents(&self) -> bool {
+        self.subagent.is_some() || self.workflow
+    }
 }
 
 /// What a call is for, as far as that tells what the records behind it are.
@@ -326,6 +365,9 @@ pub enum Purpose {
     /// It shows the assistant an image.
     View,
 }
+
+/// The id by which an image finds the last call that shows one, where it stands in a record of its own.
+pub const VIEWED: &str = "\0viewed";
 
 /// A question of the assistant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -389,10 +431,30 @@ pub struct HumanWords {
     pub interrupted: bool,
     /// The entry asks for a compaction.
     pub compaction: bool,
-    /// The words are a continuation summary.
+    /// The entry clears the context.
+    pub clear: bool,
+    /// All of it was written by the program.
+    pub program: bool,
+    /// Part of it is a note of the program's, as it goes through the queue as well.
+    pub note: bool,
+    /// The summary of the conversation before; also the words, where they mention such a summary.
+    pub summary: String,
+    /// There is a summary, and not words that mention one.
     pub continuation: bool,
     /// The entry is markup as a whole: no event, whatever else it carries.
     pub markup: bool,
+}
+
+impl Usage {
+    /// The figures of this one, and those of `other` that it lacks.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            total_tokens: self.total_tokens.or(other.total_tokens),
+            tool_uses: self.tool_uses.or(other.tool_uses),
+            duration_ms: self.duration_ms.or(other.duration_ms),
+        }
+    }
 }
 
 /// What one entry says, in terms that all agents share.
@@ -413,8 +475,8 @@ pub enum Signal {
     },
     /// The entry could not be read to its end: its record closes, but is broken inside.
     Broken,
-    /// The result of a tool call, of which nothing is kept.
-    PlainResult,
+    /// The result of a tool call, of which nothing is kept but the call's [`mark`](crate::branches::mark).
+    PlainResult(Option<u64>),
     /// The result of a tool call.
     ToolResult {
         /// The call's id.
@@ -428,6 +490,32 @@ pub enum Signal {
         /// What it used.
         usage: Usage,
     },
+    /// The human said something through the result of a tool call.
+    Reply {
+        /// The call's id.
+        call: String,
+        /// The tool whose results alone say such; a call that is known is one of it.
+        tool: Option<&'static str>,
+        /// The words.
+        words: HumanWords,
+        /// Pasted images.
+        images: Vec<MetImage>,
+        /// Whether invalid UTF-8 was replaced.
+        lossy: bool,
+    },
+    /// The human turned the call of this id down, and said nothing.
+    Rejected(String),
+    /// The result of a call shows a plan.
+    Plan {
+        /// The call's id.
+        call: String,
+        /// The tool that shows plans.
+        tool: &'static str,
+        /// The plan.
+        plan: String,
+    },
+    /// Images that the human mentioned in what they said last.
+    Mentioned(Vec<MetImage>),
     /// An assistant entry.
     Assistant {
         /// Text.
@@ -457,6 +545,22 @@ pub enum Signal {
     RolledBack(u64),
     /// The context was compacted here.
     Compaction,
+    /// The context was cleared here.
+    Cleared,
+    /// The folder in which the agents' files of the workflow lie that a call ran.
+    Workflow {
+        /// The call's id.
+        call: String,
+        /// The folder's name.
+        folder: String,
+    },
+    /// What the subagent used that a call started in the background.
+    Used {
+        /// The call's id.
+        call: String,
+        /// What it used.
+        usage: Usage,
+    },
     /// Something happened to the queue of words typed while the assistant worked.
     Queue(Queue),
     /// A subagent's progress names the call it works for.
@@ -483,6 +587,7 @@ impl Signal {
         match self {
             Self::User { words, text, images, .. } => text.is_empty() && images.is_empty() && !words.interrupted,
             Self::Broken => true,
+            Self::Mentioned(images) => images.is_empty(),
             Self::Passed(passed) => *passed != Passed::Inherited,
             Self::Assistant { says, thinks, tools, plan, .. } => {
                 says.is_empty() && thinks.is_empty() && tools.is_empty() && plan.is_empty()
@@ -543,7 +648,12 @@ pub enum Fact {
     /// A title given by the human; it goes before the assistant's.
     CustomTitle(String),
     /// A one-line summary, often of another session.
-    Summary(String),
+    Summary {
+        /// The words.
+        text: String,
+        /// The last entry of what it sums up.
+        leaf_uuid: EntryId,
+    },
     /// A pull request.
     PullRequest(PullRequest),
     /// The last prompt (older versions), "" when absent, and the last entry of the active branch.

@@ -11,6 +11,7 @@
 //! [`parse()`] does all of it; [`discover`] finds sessions. The crate knows no Python and prints nothing.
 
 pub mod agents;
+mod branches;
 pub mod census;
 pub mod conversation;
 pub mod discover;

@@ -11,15 +11,23 @@
 //!               (an attachment that came before it has told of it already)
 //! attachment    words delivered by a remove before -> the same event again;  its own open enqueue -> an event
 //! user entry    after a dequeue its own enqueue;  words delivered since the assistant spoke -> the same event again
+//! a note        in any of them: an open note of its own, never a prompt
 //! ```
-//! Every lookup is by text or from one end: a hostile file can hold a hundred thousand operations.
+//! Of several with one text the first of the same session is meant, else the first. Every lookup is by text or from one
+//! end: a hostile file can hold a hundred thousand operations, on one text or on many.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+mod numbers;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::event::QueuedWords;
+
+use numbers::{ByText, Number, Numbers};
 
 /// Open texts, or texts delivered in a turn, that may be part of one combined delivery.
 const MOST_COMBINED: usize = 64;
@@ -41,49 +49,46 @@ struct Open {
     session: Arc<str>,
 }
 
-/// An event that words became.
-#[derive(Debug, Clone, Copy)]
+/// An event that words became by a `remove`.
+#[derive(Debug)]
 struct Delivered {
     event: usize,
-    /// How often the assistant had spoken.
-    turn: u64,
+    session: Arc<str>,
 }
 
 /// The queue, as far as the transcript tells.
 #[derive(Debug, Default)]
 pub struct WordQueue {
-    open: BTreeMap<u64, Open>,
+    open: BTreeMap<Number, Open>,
     next: u64,
-    /// Images without words stand under "", and are taken in the order in which they came.
-    by_text: FxHashMap<String, VecDeque<u64>>,
-    /// Open ones that are no notes: all, and by session.
-    waiting: BTreeSet<u64>,
-    waiting_in: FxHashMap<Arc<str>, BTreeSet<u64>>,
+    by_text: ByText,
+    /// Open prompts, and open notes that a background task ended.
+    prompts: Numbers,
+    notes: Numbers,
     /// Attachments whose duplicate `remove` has not come yet.
     credits: usize,
     /// `dequeue`s whose user entry has not come yet.
     dequeued: usize,
-    /// Events made of words by `remove`.
-    delivered: FxHashMap<String, VecDeque<Delivered>>,
+    delivered: FxHashMap<u64, Delivered>,
+    delivered_by_text: ByText,
+    next_delivery: u64,
+    /// The first delivery since the assistant spoke.
+    turn: u64,
     /// Texts delivered by `remove` since the assistant spoke.
     fresh: VecDeque<String>,
     /// Every text that has been delivered in any way.
     told: FxHashSet<String>,
-    turn: u64,
 }
 
 impl WordQueue {
     /// Words were put in.
     pub fn enqueue(&mut self, words: QueuedWords, session: &Arc<str>) {
-        let at = self.next;
+        let at = Number(self.next);
         self.next += 1;
         if !words.text.is_empty() || words.human {
-            self.by_text.entry(words.text.clone()).or_default().push_back(at);
+            self.by_text.add(&words.text, at, session);
         }
-        if !words.notification {
-            self.waiting.insert(at);
-            self.waiting_in.entry(session.clone()).or_default().insert(at);
-        }
+        self.of_kind(words.notification).add(at, session);
         self.open.insert(at, Open { words, session: session.clone() });
     }
 
@@ -95,22 +100,26 @@ impl WordQueue {
     /// Everything went back to the editor.
     pub fn pop_all(&mut self) {
         self.open.clear();
-        self.by_text.clear();
-        self.waiting.clear();
-        self.waiting_in.clear();
+        self.by_text = ByText::default();
+        self.prompts = Numbers::default();
+        self.notes = Numbers::default();
     }
 
     /// Something was taken out and given to the assistant; `words` are empty when the entry does not repeat them.
     /// Gives what has to become an event here.
     pub fn remove(&mut self, words: QueuedWords, session: &Arc<str>) -> Option<QueuedWords> {
+        if words.notification {
+            self.close_equal(&words.text, session);
+            return None;
+        }
         let found = if words.text.is_empty() {
             if self.credits > 0 {
                 self.credits -= 1;
                 return None;
             }
-            self.oldest(session)
+            self.prompts.first(session, Number::default())
         } else {
-            self.first_of(&words.text)
+            self.equal(&words.text, session)
         };
         let taken = match found {
             Some(at) => self.close(at)?.words,
@@ -126,9 +135,12 @@ impl WordQueue {
     }
 
     /// What [`WordQueue::remove`] gave has become an event.
-    pub fn became(&mut self, text: &str, event: usize) {
+    pub fn became(&mut self, text: &str, session: &Arc<str>, event: usize) {
         self.told.insert(text.to_owned());
-        self.delivered.entry(text.to_owned()).or_default().push_back(Delivered { event, turn: self.turn });
+        let number = self.next_delivery;
+        self.next_delivery += 1;
+        self.delivered_by_text.add(text, Number(number), session);
+        self.delivered.insert(number, Delivered { event, session: session.clone() });
         self.fresh.push_back(text.to_owned());
         if self.fresh.len() > MOST_COMBINED {
             self.fresh.pop_front();
@@ -136,18 +148,22 @@ impl WordQueue {
     }
 
     /// An attachment records a delivery.
-    pub fn attachment(&mut self, words: QueuedWords) -> Outcome {
-        let own = self.first_of(&words.text);
+    pub fn attachment(&mut self, words: QueuedWords, session: &Arc<str>) -> Outcome {
+        if words.notification {
+            self.close_equal(&words.text, session);
+            return Outcome::Nothing;
+        }
+        let own = self.equal(&words.text, session);
         // One that was removed since the assistant spoke is the same; later, one that is still open is meant first.
-        let repeated = self.take_delivered(&words.text, true);
-        let repeated = repeated.or_else(|| if own.is_none() { self.take_delivered(&words.text, false) } else { None });
+        let repeated = self.take_delivered(&words.text, session, true);
+        let repeated = repeated.or_else(|| own.is_none().then(|| self.take_delivered(&words.text, session, false))?);
         if let Some(event) = repeated {
             return Outcome::Repeats(event, words);
         }
         // Several texts may be delivered as one; each had its own place in the queue, and gets its own `remove`.
         let closed = match own {
             Some(at) => usize::from(self.close(at).is_some()),
-            None => self.close_parts(&words.text),
+            None => self.close_parts(&words.text, false),
         };
         self.credits += closed.max(1);
         if !words.human {
@@ -157,12 +173,14 @@ impl WordQueue {
         Outcome::New(words)
     }
 
-    /// A user entry comes by: its trimmed text, and the human's words in it, "" when it is markup (a command, a
-    /// note). Gives the event that it was already, if it was.
-    pub fn user_entry(&mut self, text: &str, words: &str) -> Option<usize> {
-        let own = self.first_of_words(text).or_else(|| self.first_of_words(words));
+    /// A user entry of the human comes by: its trimmed text, and the human's words in it, "" when it is markup (a
+    /// command). Gives the event that it was already, if it was.
+    pub fn user_entry(&mut self, text: &str, words: &str, session: &Arc<str>) -> Option<usize> {
+        let equal = |queue: &Self, text: &str| if text.is_empty() { None } else { queue.equal(text, session) };
+        let own = equal(self, text).or_else(|| equal(self, words));
         if self.dequeued == 0 || own.is_none() {
-            let repeated = self.take_delivered(text, true).or_else(|| self.take_delivered(words, true));
+            let repeated = self.take_delivered(text, session, true);
+            let repeated = repeated.or_else(|| self.take_delivered(words, session, true));
             if repeated.is_some() {
                 return repeated;
             }
@@ -170,12 +188,12 @@ impl WordQueue {
         let mut closed = own.map_or(0, |at| usize::from(self.close(at).is_some()));
         if self.dequeued > 0 {
             if closed == 0 {
-                closed = self.close_parts(text);
+                closed = self.close_parts(text, false);
             }
             if closed == 0 {
                 closed = usize::from(self.close_like(words.is_empty()));
             }
-            self.dequeued = if self.open.is_empty() { 0 } else { self.dequeued.saturating_sub(closed.max(1)) };
+            self.use_up(closed.max(1));
         }
         if closed > 0 {
             self.told.insert(text.to_owned());
@@ -183,9 +201,25 @@ impl WordQueue {
         None
     }
 
+    /// A user entry comes by that is not the human's; `note` when it says that a background task ended. It uses up what
+    /// the program itself had put in.
+    pub fn foreign_entry(&mut self, text: &str, note: bool, session: &Arc<str>) {
+        let mut closed = self.close_equal(text, session);
+        if closed == 0 {
+            closed = self.close_parts(text, true);
+        }
+        if closed == 0 && note && self.dequeued > 0 {
+            let oldest = self.notes.all.first().copied();
+            closed = usize::from(oldest.is_some_and(|at| self.close(at).is_some()));
+        }
+        if closed > 0 {
+            self.use_up(closed);
+        }
+    }
+
     /// The assistant spoke: words that the human types from now on are new ones.
     pub fn assistant_spoke(&mut self) {
-        self.turn += 1;
+        self.turn = self.next_delivery;
         self.fresh.clear();
     }
 
@@ -195,75 +229,79 @@ impl WordQueue {
         self.open.values().filter(|open| open.words.human).count()
     }
 
-    fn first_of(&self, text: &str) -> Option<u64> {
-        self.by_text.get(text)?.front().copied()
+    /// So many entries came that were dequeued.
+    fn use_up(&mut self, count: usize) {
+        self.dequeued = if self.open.is_empty() { 0 } else { self.dequeued.saturating_sub(count) };
     }
 
-    fn first_of_words(&self, text: &str) -> Option<u64> {
-        if text.is_empty() { None } else { self.first_of(text) }
+    fn of_kind(&mut self, notes: bool) -> &mut Numbers {
+        if notes { &mut self.notes } else { &mut self.prompts }
     }
 
-    /// The oldest of the session that is no note; of any session when this one has none open (its id may have
-    /// changed in between).
-    fn oldest(&self, session: &Arc<str>) -> Option<u64> {
-        let own = self.waiting_in.get(session).and_then(BTreeSet::first);
-        own.or(self.waiting.first()).copied()
+    /// The open one of this text.
+    fn equal(&self, text: &str, session: &Arc<str>) -> Option<Number> {
+        self.by_text.first(text, session, Number::default())
     }
 
-    fn close(&mut self, at: u64) -> Option<Open> {
+    fn close(&mut self, at: Number) -> Option<Open> {
         let open = self.open.remove(&at)?;
-        let text = open.words.text.as_str();
-        if let Some(places) = self.by_text.get_mut(text) {
-            if places.front() == Some(&at) {
-                places.pop_front();
-            } else {
-                places.retain(|&place| place != at);
-            }
-            if places.is_empty() {
-                self.by_text.remove(text);
-            }
-        }
-        self.waiting.remove(&at);
-        if let Some(waiting) = self.waiting_in.get_mut(&open.session) {
-            waiting.remove(&at);
-        }
+        self.by_text.take(&open.words.text, at, &open.session);
+        self.of_kind(open.words.notification).take(at, &open.session);
         Some(open)
+    }
+
+    /// Closes the open one of this text. Gives how many those were.
+    fn close_equal(&mut self, text: &str, session: &Arc<str>) -> usize {
+        let equal = if text.is_empty() { None } else { self.equal(text, session) };
+        equal.map_or(0, |at| usize::from(self.close(at).is_some()))
     }
 
     /// The event that `text` became by a `remove`, taken so that it is found once; `this_turn` when only since the
     /// assistant spoke. A text may also be several that were delivered one by one.
-    fn take_delivered(&mut self, text: &str, this_turn: bool) -> Option<usize> {
+    fn take_delivered(&mut self, text: &str, session: &Arc<str>, this_turn: bool) -> Option<usize> {
         if text.is_empty() {
             return None;
         }
-        if let Some(delivered) = self.delivered.get_mut(text)
-            && let Some(place) = delivered.iter().position(|delivered| !this_turn || delivered.turn == self.turn)
-        {
-            return delivered.remove(place).map(|delivered| delivered.event);
+        if this_turn && self.turn == self.next_delivery {
+            return None;
+        }
+        let from = Number(if this_turn { self.turn } else { 0 });
+        if let Some(number) = self.delivered_by_text.first(text, session, from) {
+            let Delivered { event, session } = self.delivered.remove(&number.0)?;
+            self.delivered_by_text.take(text, number, &session);
+            return Some(event);
         }
         let parts = parts_of(text, self.fresh.iter().map(String::as_str))?;
-        let first = self.delivered.get(parts.first()?.as_str()).and_then(|delivered| delivered.back())?.event;
+        let first = self.delivered_by_text.0.get(parts.first()?)?.all.last()?.0;
+        let first = self.delivered.get(&first)?.event;
         for part in parts {
-            self.delivered.remove(&part);
+            for number in self.delivered_by_text.0.remove(&part).into_iter().flat_map(|numbers| numbers.all) {
+                self.delivered.remove(&number.0);
+            }
             self.fresh.retain(|fresh| *fresh != part);
         }
         Some(first)
     }
 
     /// Closes the oldest open texts that `text` is made of. Gives how many those were.
-    fn close_parts(&mut self, text: &str) -> usize {
-        let oldest = self.waiting.iter().take(MOST_COMBINED).filter_map(|at| self.open.get(at));
+    fn close_parts(&mut self, text: &str, notes: bool) -> usize {
+        let of_kind = if notes { &self.notes } else { &self.prompts };
+        let oldest = of_kind.all.iter().take(MOST_COMBINED).filter_map(|at| self.open.get(at));
         let made_of = parts_of(text, oldest.map(|open| open.words.text.as_str()));
         let Some(parts) = made_of else { return 0 };
-        let places: Vec<u64> = parts.iter().filter_map(|part| self.first_of(part)).collect();
-        places.into_iter().filter_map(|at| self.close(at)).count()
+        let mut closed = 0;
+        for part in parts {
+            let equal = self.by_text.0.get(&part).and_then(|numbers| numbers.all.first().copied());
+            closed += usize::from(equal.is_some_and(|at| self.close(at).is_some()));
+        }
+        closed
     }
 
     /// Closes the oldest of the same kind: words close words, markup closes markup (a command that was queued comes
     /// back spelled in tags).
     fn close_like(&mut self, markup: bool) -> bool {
-        let is_alike = |at: &&u64| self.open.get(at).is_some_and(|open| open.words.human != markup);
-        let alike = self.waiting.iter().take(MOST_COMBINED).find(is_alike).copied();
+        let is_alike = |at: &&Number| self.open.get(at).is_some_and(|open| open.words.human != markup);
+        let alike = self.prompts.all.iter().take(MOST_COMBINED).find(is_alike).copied();
         alike.is_some_and(|at| self.close(at).is_some())
     }
 }
@@ -282,147 +320,4 @@ fn parts_of<'k>(text: &str, known: impl Iterator<Item = &'k str>) -> Option<Vec<
         }
     }
     (rest.is_empty() && parts.len() > 1).then_some(parts)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn words(text: &str) -> QueuedWords {
-        let notification = text.starts_with('<');
-        let human = !notification && !text.is_empty();
-        QueuedWords { text: text.into(), says: text.into(), human, notification, images: vec![], lossy: false }
-    }
-
-    /// Name, operations, events, how many stay undelivered.
-    type Case<'c> = (&'c str, &'c [(&'c str, &'c str)], &'c [&'c str], usize);
-
-    /// Plays operations; gives the texts of the events.
-    fn events(operations: &[(&str, &str)]) -> (Vec<String>, usize) {
-        let mut queue = WordQueue::default();
-        let mut events: Vec<String> = Vec::new();
-        for &(operation, text) in operations {
-            let (operation, session) = operation.split_once('@').unwrap_or((operation, "s"));
-            let session: Arc<str> = session.into();
-            match operation {
-                "enqueue" => queue.enqueue(words(text), &session),
-                "dequeue" => queue.dequeue(),
-                "pop" => queue.pop_all(),
-                "spoke" => queue.assistant_spoke(),
-                "remove" => {
-                    if let Some(words) = queue.remove(words(text), &session) {
-                        queue.became(&words.text, events.len());
-                        events.push(words.says);
-                    }
-                }
-                "attachment" => {
-                    if let Outcome::New(words) = queue.attachment(words(text)) {
-                        events.push(words.says);
-                    }
-                }
-                _ => {
-                    if queue.user_entry(text, text).is_none() {
-                        events.push(format!("user {text}"));
-                    }
-                }
-            }
-        }
-        (events, queue.undelivered())
-    }
-
-    #[test]
-    fn every_delivery_is_one_event() {
-        let cases: [Case<'_>; 16] = [
-            (
-                "notes are passed over",
-                &[
-                    ("enqueue", "<task-notification>"),
-                    ("enqueue", "a"),
-                    ("enqueue", "b"),
-                    ("remove", ""),
-                    ("remove", ""),
-                    ("remove", ""),
-                ],
-                &["a", "b"],
-                0,
-            ),
-            (
-                "attachment, then its remove",
-                &[("enqueue", "a"), ("enqueue", "b"), ("attachment", "a"), ("remove", "")],
-                &["a"],
-                1,
-            ),
-            (
-                "remove, then its attachment",
-                &[("enqueue", "a"), ("enqueue", "b"), ("remove", ""), ("attachment", "a")],
-                &["a"],
-                1,
-            ),
-            ("a late attachment", &[("enqueue", "a"), ("remove", ""), ("spoke", ""), ("attachment", "a")], &["a"], 0),
-            (
-                "dequeued words come as a user entry",
-                &[("enqueue", "a"), ("dequeue", ""), ("user", "a"), ("remove", "")],
-                &["user a"],
-                0,
-            ),
-            (
-                "two dequeued in one entry",
-                &[("enqueue", "a"), ("enqueue", "b"), ("dequeue", ""), ("user", "a\nb"), ("remove", "")],
-                &["user a\nb"],
-                0,
-            ),
-            (
-                "two attached as one",
-                &[("enqueue", "a"), ("enqueue", "b"), ("attachment", "a\nb"), ("remove", ""), ("remove", "")],
-                &["a\nb"],
-                0,
-            ),
-            (
-                "two removed, attached as one",
-                &[("enqueue", "a"), ("enqueue", "b"), ("remove", ""), ("remove", ""), ("attachment", "a\nb")],
-                &["a", "b"],
-                0,
-            ),
-            (
-                "two removed, then a user entry of both",
-                &[("enqueue", "a"), ("enqueue", "b"), ("remove", ""), ("remove", ""), ("user", "a\nb")],
-                &["a", "b"],
-                0,
-            ),
-            ("taken back", &[("enqueue", "a"), ("pop", ""), ("remove", "")], &[], 0),
-            (
-                "typed again later",
-                &[("enqueue", "a"), ("remove", ""), ("spoke", ""), ("user", "a")],
-                &["a", "user a"],
-                0,
-            ),
-            (
-                "queued again and dequeued",
-                &[("enqueue", "a"), ("remove", ""), ("enqueue", "a"), ("dequeue", ""), ("user", "a")],
-                &["a", "user a"],
-                0,
-            ),
-            ("another session's", &[("enqueue@s", "old"), ("enqueue@t", "new"), ("remove@t", "")], &["new"], 1),
-            ("a remove that tells alone", &[("remove", "a")], &["a"], 0),
-            ("a remove that tells again", &[("enqueue", "a"), ("remove", "a"), ("remove", "a")], &["a"], 0),
-            ("left open", &[("enqueue", "a"), ("enqueue", "<task-notification>")], &[], 1),
-        ];
-        for (name, operations, expected, undelivered) in cases {
-            assert_eq!(
-                events(operations),
-                (expected.iter().map(|&text| text.to_owned()).collect(), undelivered),
-                "{name}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_hundred_thousand_operations_are_no_trouble() {
-        let texts: Vec<String> = (0..100_000).map(|at| format!("text {at}")).collect();
-        let mut operations: Vec<(&str, &str)> = texts.iter().map(|text| ("enqueue", text.as_str())).collect();
-        operations.extend((0..50_000).map(|at| if at % 2 == 0 { ("attachment", "other") } else { ("user", "words") }));
-        operations.extend((0..50_000).flat_map(|_| [("dequeue", ""), ("user", "more words")]));
-        operations.extend((0..100_000).map(|_| ("remove", "")));
-        assert!(!events(&operations).0.is_empty());
-    }
 }

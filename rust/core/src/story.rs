@@ -2,47 +2,30 @@
 //!
 //! One [`Story`] is the main line of a session, or one subagent's.
 
+mod agents;
+mod queued;
+
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::branches::Node;
 use crate::entry::Place;
 use crate::event::{
-    Boundary, Envelope, Event, HumanWords, ImageId, LinkedBy, MetImage, NotExtracted, Queue, QueuedWords, Role,
-    Screenshot, Signal, SubagentCall, SubagentRef, ToolCall, Usage, WordsSource,
+    Boundary, Envelope, Event, HumanWords, ImageId, MetImage, NotExtracted, Purpose, Role, Screenshot, Signal,
+    ToolCall, Usage, VIEWED, WordsSource,
 };
-use crate::queue::{Outcome, WordQueue};
+use crate::queue::WordQueue;
+
+pub use agents::StartedAgent;
+pub(crate) use agents::ref_of;
 
 /// Where an image comes from that the human gave.
 const PASTED_IMAGE: &str = "Image pasted by the user";
 const QUEUED_IMAGE: &str = "Image queued by the user";
-
-/// Characters of a subagent's prompt that its ref shows.
-const PROMPT_CHARACTERS: usize = 300;
-
-/// A call that started a subagent, with all that tells which one.
-#[derive(Debug, Clone, Default)]
-pub struct StartedAgent {
-    /// The call's id, "" when absent.
-    pub tool_use_id: String,
-    /// Index of the event that made the call.
-    pub event: usize,
-    /// Index of its ref in the event.
-    pub position: usize,
-    /// What was asked.
-    pub asked: SubagentCall,
-    /// From the result, when it named the agent.
-    pub result: Option<(LinkedBy, String)>,
-    /// From the result: another name of the agent.
-    pub other_name: Option<String>,
-    /// From progress entries.
-    pub progress: Option<String>,
-    /// From the result.
-    pub usage: Usage,
-    answered: bool,
-}
+const MENTIONED_IMAGE: &str = "Image mentioned by the user";
 
 /// An image that is in the transcript and not in the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -55,6 +38,7 @@ pub struct LostImage {
     pub reason: NotExtracted,
 }
 
+#[derive(Clone)]
 struct OpenCall {
     event: usize,
     tool: String,
@@ -70,8 +54,8 @@ pub struct Story {
     pub started: Vec<StartedAgent>,
     /// Images that were lost.
     pub lost_images: Vec<LostImage>,
-    /// Records whose text held invalid UTF-8.
-    pub lossy: Vec<Place>,
+    /// Events whose text held invalid UTF-8.
+    pub lossy: Vec<usize>,
     /// Entries that the client wrote in the assistant's name.
     pub client_messages: u64,
     /// Timestamp of the first entry that has one.
@@ -80,6 +64,12 @@ pub struct Story {
     pub prompt: Option<String>,
     /// Compactions.
     pub compactions: u64,
+    /// What subagents in the background used, by the call that started them.
+    pub used: FxHashMap<String, Usage>,
+    /// The first id of an agent that an entry names, "" when none does.
+    pub agent_id: Arc<str>,
+    /// The first name of one.
+    pub agent_name: Arc<str>,
     calls: FxHashMap<String, OpenCall>,
     started_by_id: FxHashMap<String, usize>,
     unanswered: usize,
@@ -87,6 +77,7 @@ pub struct Story {
     queue: WordQueue,
     /// Which event shows which image.
     shown: FxHashSet<(usize, ImageId)>,
+    last_user: Option<usize>,
     last_assistant: Option<usize>,
     /// Of the last event that has one.
     session_id: Option<Arc<str>>,
@@ -108,6 +99,18 @@ impl Story {
         self.events.iter().map(Event::signal_bytes).sum()
     }
 
+    /// Marks the events of the entries `dead`, which stand on branches that were left. What has no id is as alive as
+    /// the event before it.
+    pub fn leave(&mut self, dead: &FxHashSet<Node>) {
+        let mut live = true;
+        for event in self.events.iter_mut().filter(|_| !dead.is_empty()) {
+            if !event.uuid.is_empty() {
+                live = !dead.contains(&Node::from(&event.uuid));
+            }
+            event.live = live;
+        }
+    }
+
     /// Whether a call that started a subagent has no result yet.
     #[must_use]
     pub fn awaits_result(&self) -> bool {
@@ -125,7 +128,7 @@ impl Story {
     pub fn merged(stories: Vec<Story>) -> Self {
         let mut merged = Self::default();
         let mut events: Vec<((usize, usize), Event)> = Vec::new();
-        let mut started = Vec::new();
+        let (mut started, mut lossy) = (Vec::new(), Vec::new());
         for (story, of) in stories.into_iter().enumerate() {
             if merged.first_timestamp.is_empty() {
                 merged.first_timestamp = of.first_timestamp;
@@ -134,7 +137,8 @@ impl Story {
             merged.client_messages += of.client_messages;
             merged.compactions += of.compactions;
             merged.lost_images.extend(of.lost_images);
-            merged.lossy.extend(of.lossy);
+            lossy.extend(of.lossy.into_iter().map(|event| (story, event)));
+            merged.used.extend(of.used);
             started.extend(of.started.into_iter().map(|call| ((story, call.event), call)));
             events.extend(of.events.into_iter().map(|event| ((story, event.index), event)));
         }
@@ -145,6 +149,7 @@ impl Story {
             event.index = index;
             merged.events.push(event);
         }
+        merged.lossy = lossy.into_iter().filter_map(|from| moved.get(&from).copied()).collect();
         merged.started = started
             .into_iter()
             .map(|(from, call)| StartedAgent { event: moved.get(&from).copied().unwrap_or_default(), ..call })
@@ -157,20 +162,43 @@ impl Story {
         if self.first_timestamp.is_empty() {
             self.first_timestamp = envelope.timestamp.to_string();
         }
+        for (known, named) in [(&mut self.agent_id, &envelope.agent_id), (&mut self.agent_name, &envelope.agent_name)] {
+            if known.is_empty() && !named.is_empty() {
+                known.clone_from(named);
+            }
+        }
         match signal {
-            Signal::User { words, text, images, human, lossy } => {
+            Signal::User { words, text, human: false, .. } => {
+                self.prompt = self.prompt.take().or_else(|| Some(text.clone()).filter(|text| !text.is_empty()));
+                self.queue.foreign_entry(&text, words.note, &envelope.session_id);
+            }
+            Signal::User { words, text, images, lossy, .. } => {
                 if self.prompt.is_none() && !text.is_empty() {
                     // Context that the program put before the prompt is not part of it.
-                    self.prompt = Some(if words.says.is_empty() { text.clone() } else { words.says.clone() });
+                    let said = [&words.says, &words.summary].into_iter().find(|said| !said.is_empty());
+                    self.prompt = Some(said.unwrap_or(&text).clone());
                 }
-                if human {
-                    self.user(envelope, words, &text, &images, lossy);
-                }
+                self.user(envelope, words, &text, &images, lossy);
             }
             Signal::ToolResult { call, images, agent, other_name, usage } => {
                 self.tool_result(envelope, &call, &images);
                 self.subagent_result(&call, agent, other_name, usage);
             }
+            Signal::Reply { call, tool, words, images, lossy } => {
+                if tool.is_none_or(|tool| self.may_be_call_of(&call, tool)) {
+                    self.reply(envelope, words, &images, lossy);
+                } else {
+                    // The images beside it are the human's all the same.
+                    self.human_event(envelope, HumanWords::default(), &images, false);
+                }
+            }
+            Signal::Rejected(call) => {
+                if let Some(open) = self.calls.get(&call) {
+                    self.events[open.event].rejected = true;
+                }
+            }
+            Signal::Plan { call, tool, plan } => self.plan(&call, tool, plan),
+            Signal::Mentioned(images) => self.mentioned(envelope, &images),
             Signal::Assistant { .. } if signal.is_empty() => {}
             Signal::Assistant { says, thinks, tools, plan, message_id, lossy } => {
                 let said = Event { says, thinks, plan, message_id, ..event_of(envelope, Role::Assistant) };
@@ -182,6 +210,17 @@ impl Story {
                 self.compactions += 1;
                 self.pending.insert(Boundary::Compaction);
             }
+            Signal::Workflow { call, folder } => {
+                if let Some(&at) = self.started_by_id.get(&call).filter(|&&at| self.started[at].workflow) {
+                    self.started[at].folders.push(folder);
+                }
+            }
+            // The last note counts.
+            Signal::Used { call, usage } => {
+                let known = self.used.entry(call).or_default();
+                *known = usage.or(*known);
+            }
+            Signal::Cleared => drop(self.pending.insert(Boundary::Clear)),
             Signal::Queue(operation) => self.queue_operation(envelope, operation),
             Signal::Progress { call, agent } => {
                 if let Some(&at) = self.started_by_id.get(&call) {
@@ -195,7 +234,7 @@ impl Story {
             Signal::TurnEnded => self.open_turn = None,
             Signal::Interrupted => self.interrupt(),
             Signal::RolledBack(turns) => self.roll_back(turns),
-            Signal::Broken | Signal::PlainResult | Signal::Fact(_) | Signal::Passed(_) => {}
+            Signal::Broken | Signal::PlainResult(_) | Signal::Fact(_) | Signal::Passed(_) => {}
             Signal::Answers(_) | Signal::AlsoThought(_) => debug_assert!(false, "a sieve tells what comes of them"),
         }
     }
@@ -206,9 +245,18 @@ impl Story {
         }
         // The request for a compaction is said before the break that it asks for.
         let compaction = words.compaction && !self.joins_summary();
+        let clear = words.clear;
         // A summary is written by the program: it never was in the queue.
         let said = if words.markup { "" } else { &words.says };
-        let repeats = if words.continuation { None } else { self.queue.user_entry(text, said) };
+        let session = &envelope.session_id;
+        let repeats = if words.program {
+            self.queue.foreign_entry(text, words.note, session);
+            None
+        } else if words.continuation {
+            None
+        } else {
+            self.queue.user_entry(text, said, session)
+        };
         match repeats {
             Some(event) => self.add_images(envelope, event, images, PASTED_IMAGE),
             // Markup says nothing, and then only images make an event of it: one beside a
@@ -217,6 +265,43 @@ impl Story {
         }
         if compaction {
             self.pending.insert(Boundary::Compaction);
+        }
+        if clear {
+            self.pending.insert(Boundary::Clear);
+        }
+    }
+
+    /// Whether the call of this id may have called `tool`: a result can be there without its call.
+    fn may_be_call_of(&self, call: &str, tool: &str) -> bool {
+        self.calls.get(call).is_none_or(|open| open.tool == tool)
+    }
+
+    /// Words that the human said to a tool call. They are part of the turn.
+    fn reply(&mut self, envelope: &Envelope, words: HumanWords, images: &[MetImage], lossy: bool) {
+        let kept = self.kept(envelope, images);
+        let mut event = event_of(envelope, Role::User);
+        (event.says, event.source, event.questions) = (words.says, words.source, words.questions);
+        event.screenshots = screenshots(&kept, PASTED_IMAGE);
+        self.shown.extend(kept.into_iter().map(|image| (self.events.len(), image)));
+        self.push(event, lossy);
+    }
+
+    fn plan(&mut self, call: &str, tool: &str, plan: String) {
+        if let Some(open) = self.calls.get(call).filter(|open| open.tool == tool)
+            && self.events[open.event].plan.is_empty()
+        {
+            self.events[open.event].plan = plan;
+        }
+    }
+
+    fn mentioned(&mut self, envelope: &Envelope, images: &[MetImage]) {
+        match self.last_user {
+            Some(event) => self.add_images(envelope, event, images, MENTIONED_IMAGE),
+            None => {
+                for _ in self.kept(envelope, images) {
+                    self.lose(envelope, NotExtracted::NoEvent);
+                }
+            }
         }
     }
 
@@ -243,16 +328,15 @@ impl Story {
 
     fn human_event(&mut self, envelope: &Envelope, words: HumanWords, images: &[MetImage], lossy: bool) {
         let kept = self.kept(envelope, images);
-        if words.says.is_empty() && kept.is_empty() {
+        if words.says.is_empty() && words.summary.is_empty() && kept.is_empty() {
             return;
         }
         let mut event = event_of(envelope, Role::User);
-        (event.source, event.questions) = (words.source, words.questions);
+        (event.says, event.source, event.questions) = (words.says, words.source, words.questions);
+        event.continuation_summary = words.summary;
         if words.continuation {
-            event.continuation_summary = words.says;
             event.boundary.insert(Boundary::Continuation);
         } else {
-            event.says = words.says;
             // An answer does not come between a turn and what is told of it.
             self.turn_begun |= !matches!(words.source, Some(WordsSource::Answer | WordsSource::Rejection));
             if !words.within_turn {
@@ -279,42 +363,6 @@ impl Story {
         last.map(|event| event.boundary.insert(Boundary::Compaction)).is_some()
     }
 
-    fn queue_operation(&mut self, envelope: &Envelope, operation: Queue) {
-        match operation {
-            Queue::Enqueue(words) => self.queue.enqueue(words, &envelope.session_id),
-            Queue::Dequeue => self.queue.dequeue(),
-            Queue::PopAll => self.queue.pop_all(),
-            Queue::Remove(words) => {
-                if let Some(words) = self.queue.remove(words, &envelope.session_id) {
-                    let (text, at) = (words.text.clone(), self.events.len());
-                    self.queued_event(envelope, words);
-                    if self.events.len() > at {
-                        self.queue.became(&text, at);
-                    }
-                }
-            }
-            Queue::Delivered(words) => match self.queue.attachment(words) {
-                Outcome::New(words) => self.queued_event(envelope, words),
-                // What a `remove` told first may have been without its images.
-                Outcome::Repeats(event, words) => self.add_images(envelope, event, &words.images, QUEUED_IMAGE),
-                Outcome::Nothing => {}
-            },
-        }
-    }
-
-    fn queued_event(&mut self, envelope: &Envelope, words: QueuedWords) {
-        let kept = self.kept(envelope, &words.images);
-        if words.says.is_empty() && kept.is_empty() {
-            return;
-        }
-        let mut event = event_of(envelope, Role::User);
-        event.says = words.says;
-        event.source = Some(WordsSource::Queued);
-        event.screenshots = screenshots(&kept, QUEUED_IMAGE);
-        self.shown.extend(kept.into_iter().map(|image| (self.events.len(), image)));
-        self.push(event, words.lossy);
-    }
-
     /// Adds the images that the event does not have yet.
     fn add_images(&mut self, envelope: &Envelope, event: usize, images: &[MetImage], description: &str) {
         let kept = self.kept(envelope, images);
@@ -330,34 +378,29 @@ impl Story {
     fn assistant(&mut self, mut event: Event, tools: Vec<ToolCall>, lossy: bool) {
         let index = self.events.len();
         for call in tools {
-            if let Some(asked) = call.subagent {
-                event.subagent_refs.push(SubagentRef {
-                    tool_use_id: call.id.clone(),
-                    description: asked.description.clone(),
-                    prompt: asked.prompt.chars().take(PROMPT_CHARACTERS).collect(),
-                    whole_prompt: asked.prompt.clone(),
-                    ..SubagentRef::default()
-                });
-                let position = event.subagent_refs.len() - 1;
-                if !call.id.is_empty() {
-                    let before = self.started_by_id.insert(call.id.clone(), self.started.len());
-                    self.give_up(before);
-                    self.unanswered += 1;
-                }
-                self.started.push(StartedAgent {
+            if call.workflow && !call.id.is_empty() {
+                self.start(StartedAgent {
                     tool_use_id: call.id.clone(),
                     event: index,
-                    position,
-                    asked,
-                    ..StartedAgent::default()
+                    workflow: true,
+                    answered: true,
+                    ..<_>::default()
                 });
+            } else if let Some(asked) = call.subagent {
+                let (tool_use_id, position) = (call.id.clone(), event.subagent_refs.len());
+                let started = StartedAgent { tool_use_id, event: index, position, asked, ..<_>::default() };
+                event.subagent_refs.push(ref_of(&started));
+                self.start(started);
             } else if !self.started.is_empty() {
                 let before = self.started_by_id.remove(&call.id);
                 self.give_up(before);
             }
             event.tools.push(call.name.clone());
+            let open = OpenCall { event: index, tool: call.name, target: call.target };
+            if call.purpose == Purpose::View {
+                self.calls.insert(VIEWED.to_owned(), open.clone());
+            }
             if !call.id.is_empty() {
-                let open = OpenCall { event: index, tool: call.name, target: call.target };
                 self.calls.insert(call.id, open);
             }
         }
@@ -365,16 +408,6 @@ impl Story {
         self.last_assistant = Some(index);
         self.turn_begun = false;
         self.queue.assistant_spoke();
-    }
-
-    /// Another call has taken the id of the one at `before`: its result can no longer be told.
-    fn give_up(&mut self, before: Option<usize>) {
-        if let Some(started) = before.map(|at| &mut self.started[at])
-            && !started.answered
-        {
-            started.answered = true;
-            self.unanswered -= 1;
-        }
     }
 
     fn tool_result(&mut self, envelope: &Envelope, call: &str, images: &[MetImage]) {
@@ -394,29 +427,6 @@ impl Story {
             }
         };
         self.show(event, &kept, &description);
-    }
-
-    fn subagent_result(
-        &mut self,
-        call: &str,
-        agent: Option<(LinkedBy, String)>,
-        other_name: Option<String>,
-        usage: Usage,
-    ) {
-        let Some(&at) = self.started_by_id.get(call) else { return };
-        let started = &mut self.started[at];
-        if !started.answered {
-            started.answered = true;
-            self.unanswered -= 1;
-        }
-        // The first result that names the agent counts.
-        if started.result.is_none() && started.other_name.is_none() {
-            started.result = agent;
-            started.other_name = other_name;
-        }
-        if started.usage == Usage::default() {
-            started.usage = usage;
-        }
     }
 
     /// The duration belongs to the last thing the assistant said in the turn; a turn in which it said nothing
@@ -445,6 +455,9 @@ impl Story {
 
     fn push(&mut self, mut event: Event, lossy: bool) {
         event.index = self.events.len();
+        if event.role == Role::User {
+            self.last_user = Some(event.index);
+        }
         event.boundary.append(&mut self.pending);
         if !event.session_id.is_empty() {
             let before = self.session_id.replace(event.session_id.clone());
@@ -453,7 +466,7 @@ impl Story {
             }
         }
         if lossy {
-            self.lossy.push(event.place);
+            self.lossy.push(event.index);
         }
         self.events.push(event);
     }

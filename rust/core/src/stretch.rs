@@ -12,10 +12,11 @@ use std::sync::{Arc, Mutex};
 use memchr::memmem::Finder;
 use rustc_hash::FxBuildHasher;
 
-use crate::agents::{Agent, Context, Evidence};
+use crate::agents::{Agent, Context, Ends, Evidence};
+use crate::branches::{Link, Node};
 use crate::entry::{Class, Damage, Entry, Place, Reason, Records};
 use crate::error::{Error, Result};
-use crate::event::{InlineImage, MetImage, Passed, Said, Signal};
+use crate::event::{Envelope, InlineImage, MetImage, Passed, Said, Signal};
 use crate::head::Head;
 use crate::images::ImageStore;
 use crate::json::{self, Members, Value};
@@ -113,6 +114,8 @@ impl Counts {
 pub struct Stretch {
     /// Entries that say something, in order.
     pub said: Vec<Said>,
+    /// Entries that were dropped and are part of the tree, and how many of `said` stand before each.
+    pub dropped: Vec<(usize, Link)>,
     /// Records by type.
     pub counts: Counts,
     /// Damaged pieces, the first [`MOST_DAMAGE_LISTED`].
@@ -133,6 +136,10 @@ pub struct StretchReader<'s> {
     image_error: Option<io::Error>,
     calls: Calls,
     shared: Shared,
+    /// How entries that were dropped ended.
+    ends: Ends,
+    /// The ids of the entry that is passed over just now, and of its parent.
+    passing: Option<(Node, Node)>,
 }
 
 /// Texts that repeat from line to line, each in memory once.
@@ -165,7 +172,7 @@ impl Shared {
     }
 }
 
-/// The tool calls met so far; of several with one id the last counts.
+/// The tool calls met so far.
 struct Calls {
     /// Whether the stretch is the file's first, so that no call was made before it.
     first: bool,
@@ -179,12 +186,13 @@ impl Calls {
     fn take(&mut self, signal: &Signal) {
         let Signal::Assistant { tools, .. } = signal else { return };
         for tool in tools.iter().filter(|tool| !tool.id.is_empty()) {
-            let is_subagent = tool.subagent.is_some();
+            let is_subagent = tool.starts_agents();
             self.any |= is_subagent;
-            if is_subagent || !self.first {
-                self.known.insert(tool.id.clone(), is_subagent);
-            } else if self.any {
-                self.known.remove(&tool.id);
+            // What one entry says may be dropped later, as the copy of another: a call that may have started one stays so.
+            if is_subagent {
+                self.known.insert(tool.id.clone(), true);
+            } else if !self.first {
+                self.known.entry(tool.id.clone()).or_insert(false);
             }
         }
     }
@@ -199,7 +207,14 @@ impl<'s> StretchReader<'s> {
     #[must_use]
     pub fn new(head: Head, images: Option<&'s Mutex<ImageStore>>, first: bool) -> Self {
         let calls = Calls { first, known: HashMap::default(), any: !first };
-        Self { head, images, stretch: Stretch::default(), image_error: None, calls, shared: Shared::default() }
+        let (stretch, shared, ends) = (Stretch::default(), Shared::default(), Ends::default());
+        Self { head, images, stretch, image_error: None, calls, shared, ends, passing: None }
+    }
+
+    fn add_dropped(&mut self, (id, parent): (Node, Node)) -> Link {
+        let link = Link::dropped(id, parent);
+        self.stretch.dropped.push((self.stretch.said.len(), link));
+        link
     }
 }
 
@@ -276,6 +291,37 @@ impl Records for StretchReader<'_> {
 
     fn count(&mut self, kind: &str, class: Class, place: Place) {
         self.stretch.counts.add(kind, class, place);
+    }
+
+    fn dropped(&mut self, kind: &str, record: &[u8]) {
+        let agent = self.head.agent;
+        if agent.part(kind).is_none() {
+            return;
+        }
+        let at_ends = agent.ids_at_ends(record, record, &mut self.ends);
+        let Some(ids) = at_ends.or_else(|| agent.ids_within(Value::new(record))) else { return };
+        if self.add_dropped(ids).is_root()
+            && let Some(signal) = agent.root_says(Value::new(record))
+        {
+            let envelope = Envelope::default();
+            self.stretch.said.push(Said { envelope, class: Class::Evidence, signals: vec![signal] });
+        }
+    }
+
+    fn passes(&mut self, kind: &str, begun: &[u8], ended: &[u8]) -> bool {
+        if self.head.agent.part(kind).is_none() {
+            self.passing = None;
+            return true;
+        }
+        self.passing = self.head.agent.ids_at_ends(begun, ended, &mut self.ends);
+        // A root may say something.
+        self.passing.as_ref().is_some_and(|(_, parent)| *parent != Node::default())
+    }
+
+    fn passed(&mut self) {
+        if let Some(ids) = self.passing.take() {
+            self.add_dropped(ids);
+        }
     }
 
     fn damage(&mut self, damage: Damage) {

@@ -1,6 +1,7 @@
 //! Subagents: their files, which call started which, and their events under the call.
 
-use std::collections::HashMap;
+mod links;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -10,12 +11,15 @@ use std::time::{Duration, SystemTime};
 
 use crate::error::{Error, ErrorKind};
 use crate::event::{Event, LinkedBy};
-use crate::input::{Input, Source};
+use crate::input::{Input, Source, plain_name};
 use crate::json::Value;
 use crate::lines::LineReader;
 use crate::parallel;
-use crate::story::{StartedAgent, Story};
+use crate::story::Story;
 use crate::transcript::{Reading, Sidechain, Transcript};
+use crate::walk::{Kind, Walk};
+
+pub use links::link;
 
 /// Agents of the program itself, which replay the parent's history: no subagents of the story.
 const INTERNAL: [&str; 2] = ["aprompt_suggestion-", "aside_question-"];
@@ -53,7 +57,9 @@ pub struct Subagent {
     pub other_name: String,
     /// What it is called, where no call describes it.
     pub nickname: String,
-    pub(crate) meta_tool_use_id: String,
+    /// The call that its meta file or its lines name, "" where they name none.
+    pub(crate) named_call: String,
+    pub(crate) meta_name: String,
     /// Story and position of the call that its events belong under; the session's own story is 0.
     pub(crate) parent: Option<(usize, usize)>,
 }
@@ -99,18 +105,19 @@ pub struct Found {
     pub unreadable: Vec<UnreadableFile>,
 }
 
-/// The agent id in a file name: what stands between `agent-` and `.jsonl` (or `.jsonl.zst`).
+/// The agent id in a file name: what stands between `agent-` and `.jsonl`, of a compressed file too.
 #[must_use]
 pub fn agent_id(name: &OsStr) -> Option<&str> {
     let name = name.to_str()?.strip_prefix("agent-")?;
-    name.strip_suffix(".jsonl").or_else(|| name.strip_suffix(".jsonl.zst"))
+    plain_name(name).strip_suffix(".jsonl")
 }
 
 /// The session id in a file name.
 #[must_use]
 pub fn session_stem(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?;
-    Some(name.strip_suffix(".zst").unwrap_or(name)).map(|name| name.strip_suffix(".jsonl").unwrap_or(name))
+    let name = plain_name(name);
+    Some(name.strip_suffix(".jsonl").unwrap_or(name))
 }
 
 /// Reads the agent files that belong to the session at `path`: those in its folder, and those that lie flat
@@ -124,7 +131,7 @@ pub fn beside(path: &Path, session_ids: &[String], reading: Reading<'_>) -> Foun
     };
     let mut files = Vec::new();
     if let Some(stem) = session_stem(path) {
-        agent_files_below(&folder.join(stem).join("subagents"), 0, &mut files);
+        files = agent_files_below(&folder.join(stem).join("subagents"));
         let is_named = |id: &str| id == stem || session_ids.iter().any(|known| known == id);
         files.extend(flat_agent_files(folder, reading.threads, is_named));
     }
@@ -210,18 +217,15 @@ fn is_file(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
 }
 
-fn agent_files_below(folder: &Path, level: usize, files: &mut Vec<PathBuf>) {
-    files.extend(agent_files_in(folder).into_iter().filter(|path| is_file(path)));
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    if level < MOST_FOLDERS {
-        // A link to a folder is not followed: it could lead round in a circle.
-        let folders = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        let mut folders: Vec<_> = folders.map(|entry| entry.path()).collect();
-        folders.sort();
-        for folder in folders {
-            agent_files_below(&folder, level + 1, files);
-        }
-    }
+/// The agent files below `folder`, those of a folder before those of the folders in it.
+fn agent_files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut walk = Walk::default();
+    let Ok(below) = walk.below(folder, MOST_FOLDERS, &|_| false) else { return Vec::new() };
+    let files = below.flatten().filter(|entry| matches!(entry.kind, Kind::File | Kind::LinkedFile));
+    let named = files.map(|entry| entry.path).filter(|path| path.file_name().and_then(agent_id).is_some());
+    let mut files: Vec<_> = named.collect();
+    files.sort_by(|one, other| (one.parent(), one.file_name()).cmp(&(other.parent(), other.file_name())));
+    files
 }
 
 /// The session that the first lines of an agent file name.
@@ -275,7 +279,8 @@ fn read_agent_file(path: &Path, folder: &Path, reading: Reading<'_>) -> Result<O
         file: Some(file),
         description: text("description"),
         agent_type: text("agentType"),
-        meta_tool_use_id: text("toolUseId"),
+        named_call: text("toolUseId"),
+        meta_name: text("name"),
         story,
         transcript,
         ..Subagent::default()
@@ -289,143 +294,8 @@ pub(crate) fn is_gone(error: &Error) -> bool {
 
 /// Inline sidechains as subagents.
 pub fn inline(sidechains: Vec<Sidechain>) -> impl Iterator<Item = Subagent> {
-    sidechains.into_iter().map(|Sidechain { id, story }| Subagent { id, story, ..Subagent::default() })
-}
-
-/// One call that started a subagent: its story (0 is the session's own) and its position there.
-type Call = (usize, usize);
-
-/// Finds out which call started which subagent, by the strongest evidence there is, and writes it into the refs
-/// of the calls and into the subagents. `agents` are put in the order in which they began.
-pub fn link(main: &mut Story, agents: &mut [Subagent]) {
-    agents.sort_by(|one, other| (&one.story.first_timestamp, &one.id).cmp(&(&other.story.first_timestamp, &other.id)));
-    let mut links = Links::new(main, agents);
-    links.by_meta(agents);
-    links.by_name(agents, |call| call.result.clone().filter(|(by, _)| *by == LinkedBy::Result));
-    let mut id_of: HashMap<String, String> = HashMap::new();
-    for agent in agents.iter().filter(|agent| !agent.other_name.is_empty()) {
-        id_of.entry(agent.other_name.clone()).or_insert_with(|| agent.id.clone());
-    }
-    let named = |call: &StartedAgent| id_of.get(call.other_name.as_ref()?).cloned();
-    links.by_name(agents, |call| named(call).map(|id| (LinkedBy::Result, id)));
-    links.by_name(agents, |call| call.result.clone().filter(|(by, _)| *by == LinkedBy::Text));
-    links.by_name(agents, |call| call.progress.clone().map(|id| (LinkedBy::Progress, id)));
-    links.by_prompt(agents);
-    let Links { calls, named, by_id } = links;
-    for (at, started) in &calls {
-        let link = named.get(at);
-        let tokens = link.and_then(|(_, id)| by_id.get(id)).map(|&agent| agents[agent].signal_tokens());
-        let story = if at.0 == 0 { &mut *main } else { &mut agents[at.0 - 1].story };
-        let reference = &mut story.events[started.event].subagent_refs[started.position];
-        reference.total_tokens = started.usage.total_tokens;
-        reference.tool_uses = started.usage.tool_uses;
-        reference.duration_ms = started.usage.duration_ms;
-        reference.signal_tokens_estimate = tokens;
-        reference.id = link.map(|(_, id)| id.clone());
-        reference.linked_by = link.map(|(by, _)| *by);
-    }
-    let started: HashMap<Call, StartedAgent> = calls.into_iter().collect();
-    for agent in agents {
-        if let Some(call) = agent.parent.and_then(|at| started.get(&at)) {
-            agent.tool_use_id = Some(call.tool_use_id.clone());
-            if agent.description.is_empty() {
-                agent.description.clone_from(&call.asked.description);
-            }
-            if agent.agent_type.is_empty() {
-                agent.agent_type.clone_from(&call.asked.agent_type);
-            }
-        }
-        if agent.description.is_empty() {
-            agent.description.clone_from(&agent.nickname);
-        }
-    }
-}
-
-struct Links {
-    /// All calls, those of the session's own story first.
-    calls: Vec<(Call, StartedAgent)>,
-    /// What each call started, and how that is known.
-    named: HashMap<Call, (LinkedBy, String)>,
-    by_id: HashMap<String, usize>,
-}
-
-impl Links {
-    fn new(main: &Story, agents: &[Subagent]) -> Self {
-        let stories = std::iter::once(main).chain(agents.iter().map(|agent| &agent.story));
-        let calls = stories.enumerate().flat_map(|(story, of)| {
-            of.started.iter().enumerate().map(move |(position, started)| ((story, position), started.clone()))
-        });
-        let mut by_id = HashMap::new();
-        for (at, agent) in agents.iter().enumerate() {
-            by_id.entry(agent.id.clone()).or_insert(at);
-        }
-        Self { calls: calls.collect(), named: HashMap::new(), by_id }
-    }
-
-    fn claim(&mut self, agents: &mut [Subagent], call: Call, by: LinkedBy, id: String) {
-        if self.named.contains_key(&call) {
-            return;
-        }
-        // A subagent that was resumed has several calls; its events stand under the first.
-        if let Some(&at) = self.by_id.get(&id)
-            && agents[at].parent.is_none()
-            && call.0 != at + 1
-        {
-            agents[at].parent = Some(call);
-            agents[at].linked_by = Some(by);
-        }
-        self.named.insert(call, (by, id));
-    }
-
-    fn by_meta(&mut self, agents: &mut [Subagent]) {
-        let mut of_id: HashMap<&str, Call> = HashMap::new();
-        for (at, started) in self.calls.iter().filter(|(_, started)| !started.tool_use_id.is_empty()) {
-            of_id.entry(&started.tool_use_id).or_insert(*at);
-        }
-        let claims: Vec<_> = agents
-            .iter()
-            .filter_map(|agent| Some((*of_id.get(agent.meta_tool_use_id.as_str())?, agent.id.clone())))
-            .collect();
-        for (call, id) in claims {
-            self.claim(agents, call, LinkedBy::Meta, id);
-        }
-    }
-
-    fn by_name(&mut self, agents: &mut [Subagent], name: impl Fn(&StartedAgent) -> Option<(LinkedBy, String)>) {
-        let claims: Vec<_> = self.calls.iter().filter_map(|(at, started)| Some((*at, name(started)?))).collect();
-        for (call, (by, id)) in claims {
-            self.claim(agents, call, by, id);
-        }
-    }
-
-    fn by_prompt(&mut self, agents: &mut [Subagent]) {
-        let mut waiting: HashMap<String, std::collections::VecDeque<Call>> = HashMap::new();
-        for (at, started) in &self.calls {
-            let prompt = started.asked.prompt.trim();
-            if !self.named.contains_key(at) && !prompt.is_empty() {
-                waiting.entry(prompt.to_owned()).or_default().push_back(*at);
-            }
-        }
-        for at in 0..agents.len() {
-            let Some(prompt) = agents[at].story.prompt.as_deref().filter(|_| agents[at].parent.is_none()) else {
-                continue;
-            };
-            let calls = waiting.get_mut(without_wrapper(prompt));
-            let Some(calls) = calls else { continue };
-            let Some(place) = calls.iter().position(|call| call.0 != at + 1) else { continue };
-            if let Some(call) = calls.remove(place) {
-                let id = agents[at].id.clone();
-                self.claim(agents, call, LinkedBy::Prompt, id);
-            }
-        }
-    }
-}
-
-/// Teams wrap the prompt in a message tag.
-fn without_wrapper(prompt: &str) -> &str {
-    let inside = prompt.strip_prefix("<teammate-message").and_then(|rest| rest.split_once('>'));
-    let inside = inside.and_then(|(_, rest)| rest.trim_end().strip_suffix("</teammate-message>"));
-    inside.map_or(prompt, str::trim)
+    let agent = |Sidechain { id, call, story }| Subagent { id, story, named_call: call, ..Subagent::default() };
+    sidechains.into_iter().map(agent)
 }
 
 /// Puts the events of every linked subagent under its ref, to any depth, and returns the subagents that hang on
@@ -467,16 +337,11 @@ mod tests {
             ("agent-a93ccab.jsonl", Some("a93ccab")),
             ("agent-name@team.x_1.jsonl", Some("name@team.x_1")),
             ("agent-a1.jsonl.zst", Some("a1")),
+            ("agent-a1.jsonl.gz", Some("a1")),
             ("agent-a1.meta.json", None),
             ("journal.jsonl", None),
         ] {
             assert_eq!(agent_id(OsStr::new(name)), id, "{name}");
         }
-    }
-
-    #[test]
-    fn a_team_wraps_the_prompt() {
-        assert_eq!(without_wrapper("<teammate-message teammate_id=\"team-lead\">\nlook\n</teammate-message>"), "look");
-        assert_eq!(without_wrapper("look"), "look");
     }
 }

@@ -64,10 +64,13 @@ fn family<F>(session: &str, strangers: impl Iterator<Item = (F, Thread)>) -> Vec
 /// The files that may be of sessions which the one at `path` started, and their paths below the folder of sessions:
 /// the agent's other sessions, or, where the file lies in none of its homes, those beside it.
 fn candidates(path: &Path, agent: &'static dyn Agent) -> Vec<(PathBuf, String)> {
+    let given = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let is_sessions = |folder: &&Path| agent.home().sessions.iter().any(|(name, _)| folder.ends_with(name));
-    let named = || Some(path.ancestors().skip(1).find(is_sessions)?.parent()?.to_owned());
-    let files = match (configured_home(&path, agent).or_else(named), path.parent()) {
+    let named = |path: &Path| Some(path.ancestors().skip(1).find(is_sessions)?.parent()?.to_owned());
+    // Behind a linked day the file really lies in no home.
+    let home = configured_home(&path, agent).or_else(|| named(&path)).or_else(|| named(&given));
+    let files = match (home, path.parent()) {
         (Some(home), _) => session_files(&[Home { agent, path: home }]),
         (None, Some(folder)) => session_files_in(folder, agent),
         (None, None) => Vec::new(),

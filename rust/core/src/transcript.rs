@@ -2,6 +2,8 @@
 //!
 //! A large file is cut into stretches of whole lines that are read on all cores; here they are folded in order.
 
+mod facts;
+
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -9,16 +11,19 @@ use compact_str::CompactString;
 use rustc_hash::FxHashMap;
 
 use crate::agents::{AGENTS, Agent, Sieve};
+use crate::branches::{Branches, Link, mark};
 use crate::document;
 use crate::entry::{Class, Damage, LineEntries, Place, Reason, Skimming};
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{EntryId, Envelope, Fact, PullRequest, Said, Signal, Thread};
+use crate::event::{EntryId, Envelope, Fact, Said, Signal};
 use crate::head::{Head, Stranger};
 use crate::input::{FileStretch, Input, Source, stretches};
 use crate::lines::{LINE_LIMIT, LineReader, Memory};
 use crate::parallel;
 use crate::story::Story;
 use crate::stretch::{Stretch, StretchReader};
+
+pub use facts::{Distinct, Facts};
 
 pub use crate::stretch::{MOST_DAMAGE_LISTED, Reading, TypeCount, UnknownType};
 
@@ -28,89 +33,21 @@ const PROOF_WINDOW: u64 = 1 << 20;
 /// How often the watcher is told, in bytes.
 const WATCH_EVERY: u64 = 4 << 20;
 
+/// Dropped entries that may wait for one that says something.
+const MOST_DROPPED: usize = 1_000;
+
 /// Stretches for each thread that may be read before their turn.
 const STRETCHES_AHEAD: usize = 2;
 
 /// Told how far reading has come: bytes done, and bytes in all when known. Says whether to go on.
 pub type Watch<'w> = &'w mut (dyn FnMut(u64, Option<u64>) -> bool + Send);
 
-/// Distinct strings in the order of their first coming.
-#[derive(Debug, Default)]
-pub struct Distinct {
-    seen: HashSet<String>,
-    /// The strings.
-    pub list: Vec<String>,
-}
-
-impl Distinct {
-    fn add(&mut self, text: &str) {
-        if !text.is_empty() && self.list.last().is_none_or(|last| last != text) && self.seen.insert(text.to_owned()) {
-            self.list.push(text.to_owned());
-        }
-    }
-}
-
-/// What is known about the session as a whole.
-#[derive(Debug, Default)]
-pub struct Facts {
-    /// Given by the human; the last one.
-    pub custom_title: Option<String>,
-    /// Made by the assistant; the last one.
-    pub assistant_title: Option<String>,
-    /// One-line summaries.
-    pub summaries: Distinct,
-    /// Pull requests, each once.
-    pub pull_requests: Vec<PullRequest>,
-    seen_pull_requests: HashSet<PullRequest>,
-    /// Sessions that this one goes on in.
-    pub continued_in: Distinct,
-    /// The last prompt that was recorded apart.
-    pub last_prompt: Option<String>,
-    /// The last entry of the active branch.
-    pub leaf_uuid: Option<String>,
-    /// What the session says about itself where it begins.
-    pub thread: Option<Thread>,
-}
-
-impl Facts {
-    fn take(&mut self, fact: Fact) {
-        match fact {
-            Fact::AssistantTitle(title) => self.assistant_title = Some(title),
-            Fact::CustomTitle(title) => self.custom_title = Some(title),
-            Fact::Summary(summary) => self.summaries.add(&summary),
-            Fact::ContinuedIn(session) => self.continued_in.add(&session),
-            Fact::Folder(_) => {}
-            Fact::Thread(thread) => {
-                self.thread.get_or_insert(*thread);
-            }
-            Fact::PullRequest(pull_request) => {
-                if self.seen_pull_requests.insert(pull_request.clone()) {
-                    self.pull_requests.push(pull_request);
-                }
-            }
-            Fact::LastPrompt { prompt, leaf_uuid } => {
-                if !prompt.is_empty() {
-                    self.last_prompt = Some(prompt);
-                }
-                if !leaf_uuid.is_empty() {
-                    self.leaf_uuid = Some(leaf_uuid);
-                }
-            }
-        }
-    }
-
-    /// The best title there is. A summary stands in, though it may be another session's.
-    #[must_use]
-    pub fn title(&self) -> Option<&str> {
-        let own = self.custom_title.as_deref().or(self.assistant_title.as_deref());
-        own.or(self.summaries.list.last().map(String::as_str))
-    }
-}
-
 /// A subagent whose lines stand in the session's own file.
 pub struct Sidechain {
     /// `agentId`, or the id of its first entry.
     pub id: String,
+    /// The call that its lines name, "" where they name none.
+    pub call: String,
     /// What it did.
     pub story: Story,
 }
@@ -304,8 +241,8 @@ fn read_in_order(source: Source, reading: Reading<'_>, watch: Watch<'_>, beginni
     let mut lines = LineReader::new(input);
     let mut next_watch = 0;
     read_lines(&mut lines, head, &mut reader, &mut |done| told(done), &mut |reader, done| {
-        for said in reader.stretch.said.drain(..) {
-            fold.take(said);
+        if !reader.stretch.said.is_empty() || reader.stretch.dropped.len() > MOST_DROPPED {
+            fold.take_all(reader.stretch.said.drain(..), reader.stretch.dropped.drain(..));
         }
         if done >= next_watch {
             next_watch = done + WATCH_EVERY;
@@ -363,6 +300,7 @@ struct Fold {
     seen: HashSet<EntryId, rustc_hash::FxBuildHasher>,
     sidechain_of: FxHashMap<EntryId, usize>,
     last_sidechain: Option<usize>,
+    branches: Branches,
 }
 
 impl Fold {
@@ -375,16 +313,18 @@ impl Fold {
             seen: HashSet::default(),
             sidechain_of: FxHashMap::default(),
             last_sidechain: None,
+            branches: Branches::default(),
         }
     }
 
     /// Takes in a stretch of so many lines and bytes that follows on what was taken in before.
     fn append(&mut self, stretch: Stretch, lines: u64, bytes: u64) {
         let before = self.transcript.lines;
-        for mut said in stretch.said {
+        let said = stretch.said.into_iter().map(|mut said| {
             said.envelope.place.line += before;
-            self.take(said);
-        }
+            said
+        });
+        self.take_all(said, stretch.dropped.into_iter());
         self.counts.append(stretch.counts, before);
         for damage in stretch.damage {
             self.transcript.add_damage(Damage { line: damage.line + before, ..damage });
@@ -395,6 +335,20 @@ impl Fold {
         transcript.incomplete_tail = transcript.incomplete_tail.or(tail);
         transcript.lines += lines;
         transcript.bytes += bytes;
+    }
+
+    /// Takes in entries, and between them those that were dropped, each with how many of the others stand before it.
+    fn take_all(&mut self, said: impl Iterator<Item = Said>, dropped: impl Iterator<Item = (usize, Link)>) {
+        let mut dropped = dropped.peekable();
+        for (at, said) in said.enumerate() {
+            while let Some((_, link)) = dropped.next_if(|(before, _)| *before <= at) {
+                self.branches.add(link);
+            }
+            self.take(said);
+        }
+        for (_, link) in dropped {
+            self.branches.add(link);
+        }
     }
 
     fn take(&mut self, said: Said) {
@@ -420,6 +374,9 @@ impl Fold {
         if class == Class::Signal {
             self.note_envelope(&envelope);
         }
+        if let Some(link) = envelope.link.filter(|_| !is_evidence) {
+            self.link(link, &signals);
+        }
         let inline = envelope.sidechain && !self.subagent_file && !is_evidence;
         let sidechain = inline.then(|| self.sidechain(&envelope));
         let transcript = &mut self.transcript;
@@ -439,6 +396,31 @@ impl Fold {
         }
     }
 
+    /// Adds an entry to the tree.
+    fn link(&mut self, link: Link, signals: &[Signal]) {
+        let branches = &mut self.branches;
+        if !branches.add(link) {
+            return;
+        }
+        for signal in signals {
+            match signal {
+                Signal::Assistant { message_id, tools, .. } => {
+                    branches.last_tells();
+                    if !message_id.is_empty() {
+                        branches.last_is_of(mark(message_id));
+                    }
+                    for call in tools.iter().filter(|call| !call.id.is_empty()) {
+                        branches.last_calls(mark(&call.id));
+                    }
+                }
+                Signal::User { human: true, .. } | Signal::Reply { .. } | Signal::Queue(_) => branches.last_tells(),
+                Signal::ToolResult { call, .. } => branches.last_answers((!call.is_empty()).then(|| mark(call))),
+                Signal::PlainResult(call) => branches.last_answers(*call),
+                _ => {}
+            }
+        }
+    }
+
     fn note_envelope(&mut self, envelope: &Envelope) {
         let transcript = &mut self.transcript;
         transcript.session_ids.add(&envelope.session_id);
@@ -454,22 +436,27 @@ impl Fold {
         }
     }
 
-    /// The sidechain that the entry belongs to: by its agent's id, else by the entry it answers. One that answers
+    /// The sidechain that the entry belongs to: by its agent's id or its call, else by the entry it answers. One that answers
     /// nothing begins a new sidechain; what it answers may also be an entry that was dropped, and then it goes on
     /// where the last one was.
     fn sidechain(&mut self, envelope: &Envelope) -> usize {
         let by_agent = !envelope.agent_id.is_empty();
-        let agent = by_agent.then(|| EntryId::of(&envelope.agent_id));
+        let group = if by_agent { &envelope.agent_id } else { &envelope.parent_call };
+        let agent = (!group.is_empty()).then(|| EntryId::of(group));
         let key = agent.as_ref().unwrap_or(&envelope.parent_uuid);
         let known = self.sidechain_of.get(key).copied().filter(|_| !key.is_empty());
-        let last = self.last_sidechain.filter(|_| !by_agent && !key.is_empty());
+        let last = self.last_sidechain.filter(|_| agent.is_none() && !key.is_empty());
         let at = known.or(last).unwrap_or_else(|| {
             let sidechains = &mut self.transcript.sidechains;
             let id = if by_agent { envelope.agent_id.to_string() } else { envelope.uuid.to_string() };
             let id = if id.is_empty() { format!("inline-{}", sidechains.len() + 1) } else { id };
-            sidechains.push(Sidechain { id, story: Story::default() });
+            sidechains.push(Sidechain { id, call: String::new(), story: Story::default() });
             sidechains.len() - 1
         });
+        let call = &mut self.transcript.sidechains[at].call;
+        if call.is_empty() {
+            call.push_str(&envelope.parent_call);
+        }
         for name in agent.iter().chain([&envelope.uuid]).filter(|name| !name.is_empty()) {
             self.sidechain_of.entry(name.clone()).or_insert(at);
         }
@@ -486,14 +473,17 @@ impl Fold {
                 self.keep(said);
             });
         }
-        let Self { mut transcript, counts, .. } = self;
+        let Self { mut transcript, counts, branches, .. } = self;
+        transcript.story.leave(&branches.dead());
+        transcript.facts.find_own_summary(&branches);
         for (kind, counted, unknown) in counts.into_types() {
             transcript.unknown.extend(unknown.map(|unknown| (kind.clone(), unknown)));
             transcript.entries.insert(kind, counted);
         }
         let stories =
             std::iter::once(&transcript.story).chain(transcript.sidechains.iter().map(|sidechain| &sidechain.story));
-        let lossy: Vec<Place> = stories.flat_map(|story| story.lossy.iter().copied()).collect();
+        let lossy = stories.flat_map(|story| story.lossy.iter().map(|&event| story.events[event].place));
+        let lossy: Vec<Place> = lossy.collect();
         transcript.damage_total += lossy.len() as u64;
         for Place { line, offset, length } in lossy {
             transcript.add_damage(Damage { line, offset, length, reason: Reason::InvalidUtf8, recovered: true });

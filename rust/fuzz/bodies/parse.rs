@@ -1,6 +1,8 @@
 //! A whole parse: it never panics, points into the input, and depends on nothing but the bytes.
 
-use retell_core::event::Event;
+use std::collections::HashSet;
+
+use retell_core::event::{Event, WordsSource};
 use retell_core::{Conversation, ErrorKind, ParseOptions, Source};
 
 use super::ways::ways;
@@ -31,7 +33,8 @@ fn points_into(conversation: &Conversation, bytes: &[u8]) {
     assert_eq!(manifest.source.lines, bytes.split_inclusive(|&byte| byte == b'\n').count() as u64);
     assert!(manifest.entries.values().map(|counted| counted.bytes).sum::<u64>() <= input);
     let counted: u64 = manifest.entries.values().map(|counted| counted.count).sum();
-    assert!(conversation.events.len() as u64 <= counted);
+    let places: HashSet<u64> = conversation.events.iter().map(|event| event.place.offset).collect();
+    assert!(places.len() as u64 <= counted);
     for damaged in &manifest.damaged_lines {
         let damage = damaged.damage;
         assert!(damage.length > 0 && damage.offset + damage.length <= input, "{damage:?}");
@@ -43,12 +46,18 @@ fn points_into(conversation: &Conversation, bytes: &[u8]) {
         assert_eq!(tail.line, line);
         assert!(tail.offset + tail.length <= input);
     }
-    let mut last_end = 0;
+    let (mut last, mut last_end) = (0, 0);
     for (at, event) in conversation.events.iter().enumerate() {
         let place = event.place;
-        assert!(last_end <= place.offset && place.offset + place.length <= input, "{place:?} behind {last_end}");
-        last_end = place.offset + place.length;
-        let record = &bytes[place.offset as usize..last_end as usize];
+        let end = place.offset + place.length;
+        // Words that left the queue stand where they left it, and may have their identity from an attachment behind;
+        // one entry may hold several answers.
+        let in_order = last_end <= place.offset || last == place.offset || event.source == Some(WordsSource::Queued);
+        assert!(in_order && end <= input, "{place:?} behind {last_end}");
+        if event.source != Some(WordsSource::Queued) {
+            (last, last_end) = (place.offset, end);
+        }
+        let record = &bytes[place.offset as usize..end as usize];
         assert!(record.starts_with(b"{") && record.ends_with(b"}"));
         assert!(!record.contains(&b'\n') || document);
         let line = line_of(bytes, place.offset);

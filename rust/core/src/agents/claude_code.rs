@@ -2,25 +2,42 @@
 //!
 //! There is no official schema. The types and shapes are those found in files of versions 1.0 to 2.1.3xx.
 
+mod answers;
+mod authors;
+mod blocks;
 mod entry_types;
+mod evidence;
 mod human;
+mod links;
+mod markers;
+mod notes;
+mod replies;
+mod tags;
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use super::{Agent, Context, Evidence, Home, SubagentFiles};
+use super::{Agent, Context, Home, SubagentFiles};
+use crate::branches::{Link, Node, Part, mark};
 use crate::entry::{Class, Classify, Entry, Fields};
 use crate::event::{
-    EntryId, Envelope, Fact, InlineImage, LinkedBy, MetImage, PullRequest, Queue, QueuedWords, Signal, SubagentCall,
-    ToolCall, Usage,
+    EntryId, Envelope, Fact, PullRequest, Queue, QueuedWords, Signal, SubagentCall, ToolCall, WordsSource,
 };
 use crate::glue::Recognize;
 use crate::images::inline_images;
-use crate::json::{self, Broken, Member, Members, Value, has_escapes, key_is};
+use crate::json::{Broken, Members, Value, has_escapes, key_is};
 
-use human::{human_words, is_slash_command};
+pub use links::Ends;
+
+use authors::{author_of, is_foreign, is_from_plan, is_said_to_be_human};
+use blocks::{Block, Joined, keep_all, string, words_and_images};
+use evidence::Evidence;
+use human::{Author, human_words, is_bare_command};
+use markers::is_notice;
+use notes::{is_task_note, usage_of_note};
+use replies::{SHOWS_PLAN, plan_of, say_replies};
 
 /// Claude Code.
 pub struct ClaudeCode;
@@ -38,25 +55,17 @@ static HOME: Home = Home {
 
 fn session_id(name: &str) -> Option<&str> {
     let is_other = name.starts_with('.') || name == "journal.jsonl" || name.starts_with("agent-");
-    name.strip_suffix(".zst").unwrap_or(name).strip_suffix(".jsonl").filter(|_| !is_other)
+    name.strip_suffix(".jsonl").filter(|_| !is_other)
 }
 
 /// Tools that start a subagent: `Task` up to 2.1.39, `Agent` from 2.1.83 on.
 const SUBAGENT_TOOLS: [&str; 2] = ["Task", "Agent"];
 
+/// The tool that runs a workflow, whose subagents have no calls of their own.
+const WORKFLOW_TOOL: &str = "Workflow";
+
 /// Members of a tool's input that say what the call is about, the most telling first.
 const TARGETS: [&str; 4] = ["file_path", "path", "url", "filename"];
-
-/// What the text of a result holds that tells of a subagent; and how an escape begins that may spell a letter of that.
-static TELLS_OF_SUBAGENT: LazyLock<[Finder<'_>; 2]> =
-    LazyLock::new(|| [Finder::new("agentId:"), Finder::new("<usage>")]);
-static ESCAPE: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\\u00"));
-
-/// Whether the text of a result, as it is written, may tell of a subagent.
-fn may_tell_of_subagent(raw: &[u8]) -> bool {
-    let is_letter = |at: usize| matches!(raw.get(at + 4), Some(b'3' | b'4' | b'6' | b'7'));
-    TELLS_OF_SUBAGENT.iter().any(|word| word.find(raw).is_some()) || ESCAPE.find_iter(raw).any(is_letter)
-}
 
 /// Every progress entry that names a subagent holds this.
 static NAMES_SUBAGENT: LazyLock<[Finder<'_>; 1]> = LazyLock::new(|| [Finder::new("agent_progress")]);
@@ -95,7 +104,8 @@ impl Recognize for ClaudeCode {
     fn is_record(&self, kind: &str, object: Value<'_>) -> bool {
         // Progress entries nest whole messages; what makes a turn of one is the session that it belongs to.
         let is_turn = matches!(kind, "user" | "assistant");
-        self.may_be_record(kind) && (!is_turn || object.get("sessionId").is_some())
+        self.may_be_record(kind)
+            && (!is_turn || ["sessionId", "session_id"].iter().any(|name| object.get(name).is_some()))
     }
 
     fn record_starts(&self) -> &'static [&'static [u8]] {
@@ -109,16 +119,24 @@ impl Agent for ClaudeCode {
     }
 
     fn envelope(&self, entry: &Entry<'_>, context: &mut dyn Context) -> Envelope {
-        let sidechain = entry.is_true("isSidechain");
+        // Saved output of the program names the call instead of the subagent.
+        let call = entry.get("parent_tool_use_id").filter(|call| call.raw_string().is_some_and(|id| !id.is_empty()));
+        let sidechain = entry.is_true("isSidechain") || call.is_some();
         Envelope {
             uuid: entry_id(entry.get("uuid")),
             parent_uuid: if sidechain { entry_id(entry.get("parentUuid")) } else { EntryId::default() },
-            session_id: context.shared(entry.get("sessionId")),
+            link: self.part(entry.kind).map(|part| {
+                let (id, parent) = (links::node(entry.get("uuid")), links::node(entry.get("parentUuid")));
+                Link::new(id, parent, part, !sidechain && !entry.is_true("isMeta"))
+            }),
+            session_id: context.shared(entry.get("sessionId").or_else(|| entry.get("session_id"))),
             timestamp: entry.text("timestamp").into(),
             cwd: context.shared(entry.get("cwd")),
             version: context.shared(entry.get("version")),
             sidechain,
             agent_id: context.shared(entry.get("agentId")),
+            parent_call: context.shared(call),
+            agent_name: context.shared(entry.get("agentName")),
             place: entry.place,
             ..Envelope::default()
         }
@@ -128,7 +146,7 @@ impl Agent for ClaudeCode {
         entry.text("version")
     }
 
-    fn wants_evidence(&self, of_use: Evidence, upcoming: &Members<'_>) -> bool {
+    fn wants_evidence(&self, of_use: super::Evidence, upcoming: &Members<'_>) -> bool {
         if !of_use.subagents {
             return false;
         }
@@ -142,8 +160,29 @@ impl Agent for ClaudeCode {
         }
     }
 
-    fn evidence_markers(&self, of_use: Evidence) -> Option<&'static [Finder<'static>]> {
+    fn evidence_markers(&self, of_use: super::Evidence) -> Option<&'static [Finder<'static>]> {
         Some(if of_use.subagents { &NAMES_SUBAGENT[..] } else { &[] })
+    }
+
+    fn part(&self, kind: &str) -> Option<Part> {
+        match kind {
+            "user" => Some(Part::User),
+            "assistant" => Some(Part::Assistant),
+            "progress" | "attachment" | "system" => Some(Part::Other),
+            _ => None,
+        }
+    }
+
+    fn ids_at_ends(&self, begun: &[u8], ended: &[u8], ends: &mut Ends) -> Option<(Node, Node)> {
+        links::at_ends(begun, ended, ends)
+    }
+
+    fn ids_within(&self, record: Value<'_>) -> Option<(Node, Node)> {
+        links::walked(record)
+    }
+
+    fn root_says(&self, record: Value<'_>) -> Option<Signal> {
+        links::clears(record).then_some(Signal::Cleared)
     }
 
     fn home(&self) -> &'static Home {
@@ -184,177 +223,45 @@ fn read_single(entry: &Entry<'_>) -> Result<Option<Signal>, Broken> {
     })
 }
 
-/// A content block with the members that matter.
-#[derive(Default)]
-struct Block<'a> {
-    /// The whole block.
-    whole: Option<Value<'a>>,
-    kind: Option<Value<'a>>,
-    text: Option<Value<'a>>,
-    thinking: Option<Value<'a>>,
-    id: Option<Value<'a>>,
-    name: Option<Value<'a>>,
-    input: Option<Value<'a>>,
-    content: Option<Value<'a>>,
-    tool_use_id: Option<Value<'a>>,
-}
-
-impl<'a> Block<'a> {
-    /// The same of an entry, where they may have been noted on the way.
-    fn of_entry(entry: &Entry<'a>, content: Option<Value<'a>>) -> Result<Vec<Self>, Broken> {
-        let Some(objects) = content.and_then(|content| entry.objects(content)) else { return Self::all(content) };
-        let block = |(whole, members): (Value<'a>, &[Member])| {
-            let mut block = Self { whole: Some(whole), ..Self::default() };
-            for member in members {
-                block.take_noted(entry.record(), member);
-            }
-            block
-        };
-        Ok(objects.map(block).collect())
-    }
-
-    fn take_noted(&mut self, record: &'a [u8], member: &Member) {
-        const TYPE: u64 = json::tag(b"type");
-        const TEXT: u64 = json::tag(b"text");
-        const THINKING: u64 = json::tag(b"thinking");
-        const ID: u64 = json::tag(b"id");
-        const NAME: u64 = json::tag(b"name");
-        const INPUT: u64 = json::tag(b"input");
-        const CONTENT: u64 = json::tag(b"content");
-        const TOOL_USE_ID: u64 = json::tag(b"tool_use_id");
-        let slot = match member.tag() {
-            TYPE => &mut self.kind,
-            TEXT => &mut self.text,
-            THINKING if member.key(record) == b"thinking" => &mut self.thinking,
-            ID => &mut self.id,
-            NAME => &mut self.name,
-            INPUT => &mut self.input,
-            CONTENT => &mut self.content,
-            TOOL_USE_ID if member.key(record) == b"tool_use_id" => &mut self.tool_use_id,
-            _ => return,
-        };
-        slot.get_or_insert_with(|| member.value(record));
-    }
-
-    /// The blocks of `content`, found in one pass. A bare string is a block of text.
-    fn all(content: Option<Value<'a>>) -> Result<Vec<Self>, Broken> {
-        let mut blocks = Vec::new();
-        let Some(content) = content else { return Ok(blocks) };
-        if content.is_string() {
-            blocks.push(Self { whole: Some(content), ..Self::default() });
-        }
-        content.each_object(Self::default, Self::take, |whole, block| {
-            blocks.push(Self { whole: Some(whole), ..block.unwrap_or_default() });
-        })?;
-        Ok(blocks)
-    }
-
-    fn take(&mut self, key: &'a [u8], value: Value<'a>) {
-        let slot = match json::key(key).as_ref() {
-            b"type" => &mut self.kind,
-            b"text" => &mut self.text,
-            b"thinking" => &mut self.thinking,
-            b"id" => &mut self.id,
-            b"name" => &mut self.name,
-            b"input" => &mut self.input,
-            b"content" => &mut self.content,
-            b"tool_use_id" => &mut self.tool_use_id,
-            _ => return,
-        };
-        slot.get_or_insert(value);
-    }
-
-    fn kind(&self) -> Cow<'a, str> {
-        string(self.kind)
-    }
-
-    fn is_tool_result(&self) -> bool {
-        self.kind() == "tool_result"
-    }
-
-    /// The text that the block is made of, if it is one of text.
-    fn said(&self) -> Option<Value<'a>> {
-        match self.whole {
-            Some(whole) if whole.is_string() => Some(whole),
-            _ => self.text.filter(|_| self.kind() == "text"),
-        }
-    }
-}
-
-/// Text blocks, joined and one by one.
-#[derive(Default)]
-struct Joined {
-    text: String,
-    parts: Vec<String>,
-    lossy: bool,
-}
-
-impl Joined {
-    fn push(&mut self, value: Option<Value<'_>>) {
-        let Some(text) = value.and_then(Value::text) else { return };
-        if text.text.trim().is_empty() {
-            return;
-        }
-        self.lossy |= text.lossy;
-        if self.text.is_empty() {
-            // Most texts are one block: what was decoded is what is kept.
-            self.text = text.text.into_owned();
-            return;
-        }
-        self.text.push('\n');
-        self.text.push_str(&text.text);
-    }
-}
-
-fn string(value: Option<Value<'_>>) -> Cow<'_, str> {
-    value.and_then(Value::text).map_or(Cow::Borrowed(""), |text| text.text)
-}
-
-/// The text and the images of blocks that a human may have made.
-fn words_and_images<'a>(blocks: &[Block<'a>]) -> (Joined, Vec<InlineImage<'a>>) {
-    let mut joined = Joined::default();
-    let mut images = Vec::new();
-    for block in blocks {
-        let said = block.said();
-        if said.is_some() {
-            let before = joined.text.len();
-            joined.push(said);
-            joined.parts.push(joined.text[before..].to_owned());
-        } else if let Some(whole) = block.whole.filter(|_| !block.is_tool_result()) {
-            inline_images(whole, &mut images);
-        }
-    }
-    (joined, images)
-}
-
 fn read_user(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) -> Result<(), Broken> {
     let content = entry.inner("message", "content")?;
     let blocks = Block::of_entry(entry, content)?;
     let results = read_tool_results(entry, &blocks, context, say);
     if results > 0 && results == blocks.len() {
+        say_replies(entry, &blocks, results, Vec::new(), say);
         return Ok(());
     }
-    let human = !(entry.is_true("isMeta")
-        || (entry.is_true("isVisibleInTranscriptOnly") && !entry.is_true("isCompactSummary"))
-        || is_foreign(entry.get("origin"))
-        || !entry.text("sourceToolUseID").is_empty()
-        || !entry.text("teamName").is_empty());
+    let author = author_of(entry);
+    let human = author.is_some();
     let (joined, images) = words_and_images(&blocks);
-    let text = joined.text.trim().to_owned();
-    let words = if human { human_words(&joined.parts, entry.is_true("isCompactSummary")) } else { <_>::default() };
-    let images = if human { keep_all(&images, context) } else { Vec::new() };
-    say(Signal::User { words, text, images, human, lossy: joined.lossy });
+    let mut words = author.map(|author| human_words(&joined.parts, author)).unwrap_or_default();
+    if human && words.source.is_none() && !words.says.is_empty() && is_from_plan(entry, author, &words.says) {
+        words.source = Some(WordsSource::Plan);
+    }
+    words.note = joined.parts.iter().any(|text| is_notice(text));
+    if words.note && author != Some(Author::Human) {
+        say_usage(&joined.parts, say);
+    }
+    let (text, lossy) = (joined.text, joined.lossy);
+    let mut images = if human { keep_all(&images, context) } else { Vec::new() };
+    if results > 0 {
+        // Images without text belong to what was said through a result.
+        let beside = if text.is_empty() { std::mem::take(&mut images) } else { Vec::new() };
+        images.extend(say_replies(entry, &blocks, results, beside, say));
+    }
+    if results == 0 || !text.is_empty() || !images.is_empty() {
+        say(Signal::User { words, text, images, human, lossy });
+    }
     Ok(())
 }
 
-fn keep_all(images: &[InlineImage<'_>], context: &mut dyn Context) -> Vec<MetImage> {
-    images.iter().filter_map(|&image| context.keep(image)).collect()
-}
-
-/// Whether an `origin` says that somebody other than the human wrote. Absent means unattributed; a kind that
-/// is not recognised is not human (the vendor's own rule).
-fn is_foreign(origin: Option<Value<'_>>) -> bool {
-    origin.and_then(|origin| origin.get("kind")).and_then(Value::text).is_some_and(|kind| kind.text != "human")
+/// Says what subagents in the background used, as the notes among `texts` tell it.
+fn say_usage(texts: &[String], say: &mut dyn FnMut(Signal)) {
+    for text in texts.iter().filter(|text| is_notice(text)) {
+        if let Some((call, usage)) = usage_of_note(text) {
+            say(Signal::Used { call, usage });
+        }
+    }
 }
 
 /// Says what the results among `blocks` tell, and gives how many there are.
@@ -372,63 +279,23 @@ fn read_tool_results(
             inline_images(content, &mut images);
         }
         let images = keep_all(&images, context);
-        let (mut agent, mut usage) = (None, Usage::default());
+        let mut told = Evidence::default();
         if context.is_subagent_call(&call) {
             // The entry's toolUseResult can only belong to a single result.
             let structured = entry.get("toolUseResult").filter(|result| results == 1 && result.is_object());
-            (agent, usage) = subagent_evidence(structured, block.content);
+            told = Evidence::of(structured, block.content);
         }
         if images.is_empty() && !context.is_subagent_call(&call) {
-            say(Signal::PlainResult);
-        } else {
-            say(Signal::ToolResult { call: call.into_owned(), images, agent, other_name: None, usage });
+            say(Signal::PlainResult((!call.is_empty()).then(|| mark(&call))));
+            continue;
         }
+        let Evidence { agent, name, usage, folder } = told;
+        if let Some(folder) = folder {
+            say(Signal::Workflow { call: call.to_string(), folder });
+        }
+        say(Signal::ToolResult { call: call.into_owned(), images, agent, other_name: name, usage });
     }
     results
-}
-
-/// Which subagent a result comes from, and what it used: from the structured result, else from the text.
-fn subagent_evidence(structured: Option<Value<'_>>, content: Option<Value<'_>>) -> (Option<(LinkedBy, String)>, Usage) {
-    let mut agent = None;
-    let mut usage = Usage::default();
-    if let Some(result) = structured {
-        // The first of each name counts; all in one pass, for some results are megabytes.
-        let mut found = [None; 4];
-        for (key, value) in result.members() {
-            let names = ["agentId", "totalTokens", "totalToolUseCount", "totalDurationMs"];
-            if let Some(at) = names.iter().position(|name| key_is(key, name)) {
-                found[at].get_or_insert(value);
-            }
-        }
-        let id = string(found[0]);
-        agent = (!id.is_empty()).then(|| (LinkedBy::Result, id.into_owned()));
-        let number = |at: usize| found[at].and_then(Value::integer);
-        usage = Usage { total_tokens: number(1), tool_uses: number(2), duration_ms: number(3) };
-    }
-    // Most results are of calls that started nothing, and are not decoded to find that out.
-    let content = content.filter(|content| may_tell_of_subagent(content.raw()));
-    let text = words_and_images(&Block::all(content).unwrap_or_default()).0.text;
-    if agent.is_none() {
-        agent = last_line_value(&text, "agentId:").map(|id| (LinkedBy::Text, id.to_owned()));
-    }
-    if let Some(block) = text.rfind("<usage>").map(|at| &text[at..]) {
-        let number = |name| line_number_after(block, name);
-        usage.total_tokens = usage.total_tokens.or_else(|| number("total_tokens:"));
-        usage.tool_uses = usage.tool_uses.or_else(|| number("tool_uses:"));
-        usage.duration_ms = usage.duration_ms.or_else(|| number("duration_ms:"));
-    }
-    (agent, usage)
-}
-
-/// The first word behind `label` on the last line that starts with it.
-fn last_line_value<'t>(text: &'t str, label: &str) -> Option<&'t str> {
-    let line = text.lines().rev().find_map(|line| line.strip_prefix(label))?;
-    line.split_whitespace().next()
-}
-
-fn line_number_after(text: &str, label: &str) -> Option<u64> {
-    let rest = text[text.find(label)? + label.len()..].trim_start();
-    rest[..rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len())].parse().ok()
 }
 
 fn read_assistant(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) -> Result<(), Broken> {
@@ -444,10 +311,17 @@ fn read_assistant(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn Fn
     }
     let blocks = Block::of_entry(entry, content)?;
     let (mut says, mut thinks, mut tools) = (Joined::default(), Joined::default(), Vec::new());
+    let mut plan = None;
     for block in &blocks {
         match block.kind().as_ref() {
             "thinking" => thinks.push(block.thinking),
-            "tool_use" | "server_tool_use" | "mcp_tool_use" => tools.extend(tool_call(block)),
+            "tool_use" | "server_tool_use" | "mcp_tool_use" => {
+                let call = tool_call(block);
+                if call.as_ref().is_some_and(|call| call.name == SHOWS_PLAN) {
+                    plan = plan.or_else(|| with_input(block, |input| plan_of(input.get("plan"))));
+                }
+                tools.extend(call);
+            }
             _ => says.push(block.said()),
         }
     }
@@ -455,7 +329,7 @@ fn read_assistant(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn Fn
         says: says.text,
         thinks: thinks.text,
         tools,
-        plan: String::new(),
+        plan: plan.unwrap_or_default(),
         message_id: string(id).into_owned(),
         lossy: says.lossy || thinks.lossy,
     });
@@ -474,18 +348,24 @@ fn tool_call(block: &Block<'_>) -> Option<ToolCall> {
         target: block.input.map(target).unwrap_or_default(),
         ..ToolCall::default()
     };
+    call.workflow = call.name == WORKFLOW_TOOL;
     if SUBAGENT_TOOLS.contains(&call.name.as_str()) {
-        let input = block.input.unwrap_or(Value::new(b"null"));
-        // Some versions before 2.1.92 wrote the input as a string of JSON.
-        let spelled_out = input.text().map(|text| text.text.into_owned());
-        let input = spelled_out.as_ref().map_or(input, |text| Value::new(text.trim().as_bytes()));
-        call.subagent = Some(SubagentCall {
+        call.subagent = Some(with_input(block, |input| SubagentCall {
             description: string(input.get("description")).into_owned(),
             prompt: string(input.get("prompt")).into_owned(),
             agent_type: string(input.get("subagent_type")).into_owned(),
-        });
+        }));
     }
     Some(call)
+}
+
+/// What `read` makes of a call's input, which some versions before 2.1.92 wrote as a string of JSON.
+fn with_input<T>(block: &Block<'_>, read: impl FnOnce(Value<'_>) -> T) -> T {
+    let input = block.input.unwrap_or(Value::new(b"null"));
+    match input.text() {
+        Some(spelled_out) => read(Value::new(spelled_out.text.trim().as_bytes())),
+        None => read(input),
+    }
 }
 
 fn target(input: Value<'_>) -> String {
@@ -504,7 +384,15 @@ fn target(input: Value<'_>) -> String {
 
 fn read_attachment(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) -> Result<(), Broken> {
     let Some(attachment) = entry.get("attachment") else { return Ok(()) };
-    let mut words = queued_words(attachment.find("prompt")?, context)?;
+    if string(attachment.get("type")) == "file" {
+        let mut images = Vec::new();
+        inline_images(attachment, &mut images);
+        say(Signal::Mentioned(keep_all(&images, context)));
+        return Ok(());
+    }
+    let human = is_said_to_be_human(attachment) || author_of(entry) == Some(Author::Human);
+    let author = if human { Author::Human } else { Author::Unsaid };
+    let mut words = queued_words(attachment.find("prompt")?, author, context, say)?;
     words.human &= !(words.notification
         || string(attachment.get("commandMode")) == "task-notification"
         || entry.is_true("isMeta")
@@ -521,30 +409,42 @@ fn read_queue_operation(
     say: &mut dyn FnMut(Signal),
 ) -> Result<(), Broken> {
     let content = entry.get("content");
-    let operation = match entry.text("operation").as_ref() {
-        "enqueue" => Queue::Enqueue(queued_words(content, context)?),
-        "dequeue" => Queue::Dequeue,
-        "remove" => Queue::Remove(queued_words(content, context)?),
-        "popAll" => Queue::PopAll,
+    let operation: fn(QueuedWords) -> Queue = match entry.text("operation").as_ref() {
+        "enqueue" => Queue::Enqueue,
+        "remove" => Queue::Remove,
+        "dequeue" => |_| Queue::Dequeue,
+        "popAll" => |_| Queue::PopAll,
         _ => return Ok(()),
     };
-    say(Signal::Queue(operation));
+    let words = queued_words(content, Author::Unsaid, context, say)?;
+    say(Signal::Queue(operation(words)));
     Ok(())
 }
 
-fn queued_words(content: Option<Value<'_>>, context: &mut dyn Context) -> Result<QueuedWords, Broken> {
+fn queued_words(
+    content: Option<Value<'_>>,
+    author: Author,
+    context: &mut dyn Context,
+    say: &mut dyn FnMut(Signal),
+) -> Result<QueuedWords, Broken> {
     let (joined, images) = words_and_images(&Block::all(content)?);
-    let text = joined.text.trim().to_owned();
-    let words = human_words(&joined.parts, false);
+    let words = human_words(&joined.parts, author);
+    // A prompt in the queue continues nothing, even if it begins so.
+    let says = if words.says.is_empty() { words.summary } else { words.says };
+    let notification = words.program || (author != Author::Human && is_task_note(&joined.text));
     let human = !words.markup
         && !words.interrupted
         && words.source.is_none()
-        && !is_slash_command(&words.says)
-        && !(words.says.is_empty() && images.is_empty());
+        && !is_bare_command(&says)
+        && !notification
+        && !(says.is_empty() && images.is_empty());
+    if author != Author::Human {
+        say_usage(&joined.parts, say);
+    }
     Ok(QueuedWords {
-        notification: text.starts_with("<task-notification>"),
-        says: if human { words.says } else { String::new() },
-        text,
+        notification,
+        says: if human { says } else { String::new() },
+        text: joined.text,
         human,
         images: if human { keep_all(&images, context) } else { Vec::new() },
         lossy: joined.lossy,
@@ -563,7 +463,7 @@ fn read_progress(entry: &Entry<'_>) -> Result<Option<Signal>, Broken> {
 fn read_fact(entry: &Entry<'_>) -> Option<Fact> {
     let text = |name| Some(entry.text(name).into_owned()).filter(|text| !text.is_empty());
     match entry.kind {
-        "summary" => text("summary").map(Fact::Summary),
+        "summary" => text("summary").map(|text| Fact::Summary { text, leaf_uuid: entry_id(entry.get("leafUuid")) }),
         "ai-title" => text("aiTitle").map(Fact::AssistantTitle),
         "custom-title" => text("customTitle").map(Fact::CustomTitle),
         "continued-in" => text("continuedInSessionId").map(Fact::ContinuedIn),

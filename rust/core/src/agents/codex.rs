@@ -16,7 +16,7 @@ mod words;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use memchr::memmem::Finder;
+use memchr::memmem::{self, Finder};
 
 use super::{Agent, Context, DocumentPart, Evidence, Home, Sieve, SubagentFiles};
 use crate::entry::{Class, Classify, Entry, Fields};
@@ -45,8 +45,7 @@ const ID: usize = 36;
 
 fn session_id(name: &str) -> Option<&str> {
     let name = name.strip_prefix("rollout-")?;
-    let plain = name.strip_suffix(".zst").unwrap_or(name);
-    let stem = plain.strip_suffix(".jsonl").or_else(|| plain.strip_suffix(".json"))?;
+    let stem = name.strip_suffix(".jsonl").or_else(|| name.strip_suffix(".json"))?;
     stem.len().checked_sub(ID).and_then(|from| stem.get(from..)).or(Some(stem))
 }
 
@@ -174,13 +173,18 @@ impl Agent for Codex {
     }
 
     fn copies(&self, beginning: &[u8]) -> bool {
-        static META: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"session_meta"));
-        let lines = beginning.split(|&byte| byte == b'\n').filter(|line| META.find(line).is_some());
-        lines.map(|line| Value::new(line.trim_ascii())).any(|line| {
+        const META: &[u8] = b"session_meta";
+        let says_so = |record: Value<'_>| {
             // What is no whole record is taken for one that says so: more is read then, and nothing else changes.
-            let Ok(payload) = line.find("payload") else { return true };
-            let payload = payload.filter(|payload| payload.is_object()).unwrap_or(line);
-            line.get("type").is_none() || thread(&Body::Payload(payload)).copies
+            let Ok(payload) = record.find("payload") else { return true };
+            let payload = payload.filter(|payload| payload.is_object()).unwrap_or(record);
+            record.get("type").is_none() || thread(&Body::Payload(payload)).copies
+        };
+        beginning.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).any(|line| {
+            let Some(last) = memmem::rfind(line, META) else { return false };
+            // It may be glued to a record before it.
+            let starts = memmem::find_iter(line, self.record_starts()[0]).filter(|at| (1..last).contains(at));
+            std::iter::once(0).chain(starts).any(|at| says_so(Value::new(&line[at..])))
         })
     }
 

@@ -9,12 +9,13 @@ use std::sync::Arc;
 
 use memchr::memmem::Finder;
 
+use crate::branches::{Node, Part};
 use crate::entry::{Classify, Entry};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Envelope, InlineImage, MetImage, Said, Signal, Thread};
 use crate::json::{Members, Value};
 
-pub use claude_code::ClaudeCode;
+pub use claude_code::{ClaudeCode, Ends};
 pub use codex::Codex;
 
 /// What the reader of an entry may ask of what surrounds it.
@@ -47,6 +48,26 @@ pub trait Agent: Classify + Sync {
 
     /// Gives what the entry says to `say`, in order.
     fn read(&self, entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal));
+
+    /// What part entries of type `kind` have in the tree that a transcript is; `None` where they are none of it.
+    fn part(&self, _kind: &str) -> Option<Part> {
+        None
+    }
+
+    /// The ids of an entry that is dropped and of its parent, as far as its beginning and its end show them.
+    fn ids_at_ends(&self, _begun: &[u8], _ended: &[u8], _ends: &mut Ends) -> Option<(Node, Node)> {
+        None
+    }
+
+    /// The same of a whole one that is walked through.
+    fn ids_within(&self, _record: Value<'_>) -> Option<(Node, Node)> {
+        None
+    }
+
+    /// What an entry says that is dropped but for beginning a tree.
+    fn root_says(&self, _record: Value<'_>) -> Option<Signal> {
+        None
+    }
 
     /// Where its sessions are.
     fn home(&self) -> &'static Home;

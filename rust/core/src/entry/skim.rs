@@ -31,6 +31,9 @@ pub(super) struct Window {
     must_close: bool,
     /// Blanks at the end of the line.
     pub(super) padding: usize,
+    /// The type of the record, and its first bytes.
+    kind: String,
+    begun: Vec<u8>,
 }
 
 /// Asks a line's reader whether what follows is of use.
@@ -48,15 +51,17 @@ impl<'s, 'a> Skimming<'s, 'a> {
 
 impl Skim for Skimming<'_, '_> {
     fn begin(&mut self, begun: &[u8]) -> bool {
-        let Some((class, read)) = self.entries.decision(begun, self.records) else { return false };
-        let markers = match class {
+        let Some((kind, read)) = self.entries.decision(begun, self.records) else { return false };
+        let markers = match kind.class {
             Class::Evidence => self.records.evidence_markers(),
             _ => Some(&[][..]),
         };
         let Some(markers) = markers else { return false };
         let window = &mut self.entries.window;
         *window = Window { bytes: std::mem::take(&mut window.bytes), markers, ..Window::default() };
-        window.must_close = class == Class::Mark;
+        window.must_close = kind.class == Class::Mark;
+        window.kind = kind.name.to_string();
+        window.begun = begun[..begun.len().min(MARGIN)].to_vec();
         window.bytes.clear();
         window.bytes.extend_from_slice(begun);
         window.done = read;
@@ -99,7 +104,8 @@ impl Skimming<'_, '_> {
             window.padding = padding.len();
             return padding.len() < MARGIN
                 && !padding.contains(&0)
-                && (!window.must_close || end.last() == Some(&b'}'));
+                && (!window.must_close || end.last() == Some(&b'}'))
+                && self.records.passes(&window.kind, &window.begun, end);
         }
         true
     }

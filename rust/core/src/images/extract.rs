@@ -20,8 +20,8 @@ use memchr::memmem::Finder;
 use super::placeholder::{ESCAPE, PREFIX, asset_name, placeholder_of};
 use super::recent::Recent;
 use super::runs::{
-    LOOK_BACK, LeftInline, Run, SHORTEST_RUN, can_begin, decode_image, end_of_letters, looks_like_image,
-    most_characters, next_run,
+    BEHIND_ESCAPE, LOOK_BACK, LeftInline, Run, SHORTEST_RUN, can_begin, decode_image, end_of_letters, escaped_early,
+    goes_on_escaped, looks_like_image, most_characters, next_run,
 };
 use super::window::{CHUNK, HELD_BACK, Window, in_windows};
 
@@ -72,7 +72,8 @@ pub(super) fn extract_by(
     cap: usize,
     keep: Keep<'_>,
 ) -> io::Result<Extracted> {
-    let mut extractor = Extractor { judge: Judge::new(cap), keep, prefix: Finder::new(PREFIX), in_long_run: false };
+    let mut extractor =
+        Extractor { judge: Judge::new(cap), keep, prefix: Finder::new(PREFIX), in_long_run: false, escapes: 0 };
     let (before, after) =
         in_windows(chunk, input, output, LOOK_BACK, &mut |window, out| extractor.window(window, out))?;
     Ok(Extracted { bytes_before: before, bytes_after: after, ..extractor.judge.found })
@@ -106,6 +107,16 @@ impl Judge {
             return None;
         }
         let characters = &window[run.start..run.end];
+        if goes_on_escaped(window, run) {
+            self.leave(if !looks_like_image(characters) {
+                LeftInline::NotAnImage
+            } else if characters.len() > most_characters(self.cap) {
+                LeftInline::TooLarge
+            } else {
+                LeftInline::NotCanonical
+            });
+            return None;
+        }
         let known = self.recent.get(window, characters).cloned();
         let decoded = known.is_none();
         let named = match known {
@@ -144,6 +155,8 @@ struct Extractor<'e> {
     prefix: Finder<'static>,
     /// Whether the window before ended in a run that is past the cap.
     in_long_run: bool,
+    /// Up to where in the input escaped slashes were judged.
+    escapes: u64,
 }
 
 impl Extractor<'_> {
@@ -155,10 +168,12 @@ impl Extractor<'_> {
             from = end_of_letters(bytes, from);
             self.in_long_run = from == bytes.len() && !window.last;
         }
+        self.escaped_slashes(window);
         let end = loop {
             // `from` is behind every run that was judged: none is judged twice.
             let Some(run) = next_run(bytes, from, window.offset) else { break self.safe_end(window, written, from) };
-            if run.open && !window.last {
+            // Behind a run at the end may follow what makes another of it.
+            if (run.open || run.end + 1 == bytes.len()) && !window.last {
                 if run.end - run.start <= most_characters(self.judge.cap) {
                     break run.start.min(self.safe_end(window, written, from));
                 }
@@ -182,6 +197,16 @@ impl Extractor<'_> {
         };
         self.text(&bytes[written..end], out)?;
         Ok(end)
+    }
+
+    /// Counts the base64 that escaped slashes keep from being long runs.
+    fn escaped_slashes(&mut self, window: &Window<'_>) {
+        let behind = if window.last { 0 } else { BEHIND_ESCAPE };
+        let places = (self.escapes - window.offset) as usize..window.bytes.len().saturating_sub(behind);
+        if !places.is_empty() {
+            escaped_early(window.bytes, places.clone()).for_each(|reason| self.judge.leave(reason));
+            self.escapes = window.offset + places.end as u64;
+        }
     }
 
     /// Writes text, with whatever looks like the beginning of a placeholder escaped.

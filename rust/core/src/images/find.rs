@@ -8,7 +8,8 @@ use crate::json::{Value, key_is};
 /// every level of a hostile line would be skipped over once for each level above it.
 const MOST_LEVELS: usize = 16;
 
-/// Finds every `{"type":"image","source":{"type":"base64","data":…}}` in `content`, in order.
+/// Finds every `{"type":"image","source":{"type":"base64","data":…}}` in `content`, in order; and every
+/// `{"type":"image","file":{"base64":…}}`, which is how a program that reads a file holds what it read.
 pub fn inline_images<'a>(content: Value<'a>, images: &mut Vec<InlineImage<'a>>) {
     let mut open = vec![(content, 0)];
     while let Some((value, level)) = open.pop() {
@@ -51,19 +52,23 @@ fn is_container(value: Value<'_>) -> bool {
 }
 
 fn image_block(block: Value<'_>) -> Option<InlineImage<'_>> {
-    let (mut is_image, mut source) = (false, None);
+    let (mut is_image, mut source, mut file) = (false, None, None);
     for (key, value) in block.members() {
         if key_is(key, "type") {
             is_image = value.text()?.text == "image";
         } else if key_is(key, "source") {
             source = source.or(Some(value));
+        } else if key_is(key, "file") {
+            file = file.or(Some(value));
         }
     }
-    let source = source.filter(|_| is_image)?;
-    if source.get("type")?.text()?.text != "base64" {
+    if !is_image {
         return None;
     }
-    source.get("data")?.raw_string().map(|base64| InlineImage { base64 })
+    let in_source =
+        source.filter(|source| source.get("type").and_then(Value::text).is_some_and(|kind| kind.text == "base64"));
+    let data = in_source.and_then(|source| source.get("data")).or_else(|| file?.get("base64"));
+    data?.raw_string().map(|base64| InlineImage { base64 })
 }
 
 #[cfg(test)]

@@ -6,9 +6,13 @@
 //!   does it begin a string value, or follow `;base64,`?  is it long enough, and not past the cap?
 //!   does it decode, and encode again to the same characters?  are the bytes an image?
 //! ```
+//! Base64 whose slashes are written as `\\/` stays, for what is put back would have them plain; it is counted.
+//!
 //! A run of 128 characters holds 48 that begin at a multiple of 64, so none is missed; and since the multiples are
 //! those of the whole input's offsets, the result does not depend on how the input was cut into blocks. The JSON
 //! around a run is never parsed: what is swapped out is put back byte for byte, whatever surrounds it.
+
+use std::ops::Range;
 
 use base64_simd::{STANDARD, STANDARD_NO_PAD};
 
@@ -31,7 +35,16 @@ const BLOCK: usize = 4096;
 const MOST_BLANKS: usize = 16;
 
 /// How many bytes before a run its beginning is judged by.
-pub const LOOK_BACK: usize = MOST_BLANKS + 2;
+const BEFORE_RUN: usize = MOST_BLANKS + 2;
+
+/// How a slash may be written in a string.
+pub const ESCAPED_SLASH: &[u8] = b"\\/";
+
+/// How many bytes from an escaped slash on tell whether it stands in an image.
+pub const BEHIND_ESCAPE: usize = 2 * SHORTEST_RUN;
+
+/// How many bytes are looked back at: an escaped slash is judged again from where the run before it begins.
+pub const LOOK_BACK: usize = BEHIND_ESCAPE + SHORTEST_RUN + BEFORE_RUN;
 
 /// Characters of a run that are decoded to tell whether it can be an image at all.
 const HEAD: usize = 64;
@@ -173,8 +186,51 @@ pub fn most_characters(cap: usize) -> usize {
 /// Whether the first characters of a run are those of an image: tells most runs that are none without decoding them.
 #[must_use]
 pub fn looks_like_image(characters: &[u8]) -> bool {
-    let head = &characters[..characters.len().min(HEAD) / 4 * 4];
-    STANDARD.decode_to_vec(head).is_ok_and(|bytes| ImageFormat::of(&bytes).is_some())
+    let head = &characters[..characters.len().min(HEAD)];
+    let plain;
+    let head = if memchr::memchr(b'\\', head).is_some() {
+        plain = without_escapes(characters).take(HEAD).collect::<Vec<u8>>();
+        &plain
+    } else {
+        head
+    };
+    let whole = &head[..head.len() / 4 * 4];
+    STANDARD.decode_to_vec(whole).is_ok_and(|bytes| ImageFormat::of(&bytes).is_some())
+}
+
+/// The bytes with slashes written plainly.
+fn without_escapes(bytes: &[u8]) -> impl Iterator<Item = u8> {
+    let is_escape = |at: usize| bytes[at..].starts_with(ESCAPED_SLASH);
+    (0..bytes.len()).filter(move |&at| !is_escape(at)).map(|at| bytes[at])
+}
+
+/// Whether the slash behind a run is written as an escape, so that the run is not all of its base64.
+#[must_use]
+pub fn goes_on_escaped(window: &[u8], run: Run) -> bool {
+    window[run.end..].starts_with(ESCAPED_SLASH) && window[run.start..run.end].last() != Some(&b'=')
+}
+
+/// Base64 in which an escaped slash comes before a run of it is long enough to be found: why each stays whose first such
+/// slash is at one of `places` in `window`.
+pub fn escaped_early(window: &[u8], places: Range<usize>) -> impl Iterator<Item = LeftInline> {
+    let slashes = memchr::memmem::find_iter(&window[places.clone()], ESCAPED_SLASH).map(move |at| places.start + at);
+    slashes.filter_map(move |at| {
+        let before = window[..at].iter().rev().take(SHORTEST_RUN).take_while(|&&byte| is_base64(byte)).count();
+        let start = at - before;
+        if before == SHORTEST_RUN || !can_begin(window, start) {
+            return None;
+        }
+        let (mut end, mut characters) = (start, 0);
+        while characters < SHORTEST_RUN {
+            let escaped = window[end..].starts_with(ESCAPED_SLASH);
+            if !escaped && !window.get(end).is_some_and(|&byte| is_base64(byte)) {
+                return None;
+            }
+            (end, characters) = (end + 1 + usize::from(escaped), characters + 1);
+        }
+        let is_image = looks_like_image(&window[start..end]);
+        Some(if is_image { LeftInline::NotCanonical } else { LeftInline::NotAnImage })
+    })
 }
 
 /// Puts the bytes of the image that the characters of a run encode into `bytes`, instead of what was there.
@@ -189,6 +245,7 @@ pub fn decode_image(characters: &[u8], cap: usize, bytes: &mut Vec<u8>) -> Resul
     if characters.len() > most_characters(cap) {
         return Err(LeftInline::TooLarge);
     }
+    // What is no letter, an escaped slash say, makes the decoding fail.
     if !characters.len().is_multiple_of(4) {
         return Err(LeftInline::NotCanonical);
     }
@@ -234,6 +291,21 @@ mod tests {
             proptest::collection::vec(any::<u8>(), 0..40),
         ];
         proptest::collection::vec(piece, 0..8).prop_map(|pieces| pieces.concat())
+    }
+
+    #[test]
+    fn base64_with_escaped_slashes_is_judged_where_its_first_one_is() {
+        let png = [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice(), &[0xff; 96]].concat();
+        let png = STANDARD.encode_to_string(png);
+        let escaped = png.replace('/', "\\/");
+        assert!(png.contains('/') && png.len() >= SHORTEST_RUN);
+        let early = |text: &str| escaped_early(text.as_bytes(), 0..text.len()).collect::<Vec<_>>();
+        assert_eq!(early(&format!("{{\"data\":\"{escaped}\"}}")), [LeftInline::NotCanonical]);
+        assert_eq!(early(&format!("[\"{}\"]", "ab\\/".repeat(60))), [LeftInline::NotAnImage]);
+        for none in [format!("[\"{png}\"]"), format!("[\"x {escaped}\"]"), "[\"ab\\/cd\"]".to_owned()] {
+            assert!(early(&none).is_empty(), "{none}");
+        }
+        assert_eq!(decode_image(escaped.as_bytes(), DEFAULT_CAP, &mut Vec::new()), Err(LeftInline::NotCanonical));
     }
 
     proptest! {

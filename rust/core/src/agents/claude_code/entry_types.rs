@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::entry::{Class, Fields};
-use crate::json::Value;
+use crate::json::{Members, Text, Value, key_is};
 
 /// What a type is, before any member but `type` is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,29 +12,27 @@ pub(super) enum TypeClass {
     Read,
     /// A fact about the session.
     Fact,
-    /// Read when the member at the path is one of these, else dropped.
-    ReadIf { member: &'static str, nested: Option<&'static str>, values: &'static [&'static str] },
+    /// Read when the member is one of these, else dropped.
+    ReadIf { member: &'static str, values: &'static [&'static str] },
+    /// Read when the type of the member is the first, or when it is the second and its content is no text.
+    ReadIfImage { member: &'static str, value: &'static str, image: &'static str },
     /// Names which subagent works for which call; dropped when no call is open.
     Evidence,
     /// Dropped.
     Noise,
 }
 
-use TypeClass::{Evidence, Fact, Noise, Read, ReadIf};
+use TypeClass::{Evidence, Fact, Noise, Read, ReadIf, ReadIfImage};
 
 /// Type, what it is, and the version it was seen in (first or last, as known). The common ones stand first.
 const TYPES: &[(&str, TypeClass, &str)] = &[
     ("progress", Evidence, "from 2.1.9"),
     ("user", Read, "all"),
     ("assistant", Read, "all"),
-    ("attachment", ReadIf { member: "attachment", nested: Some("type"), values: &["queued_command"] }, "from 2.1.91"),
+    ("attachment", ReadIfImage { member: "attachment", value: "queued_command", image: "file" }, "from 2.1.80"),
     ("file-history-snapshot", Noise, "from 2.0"),
     ("queue-operation", Read, "from 2.0.42"),
-    (
-        "system",
-        ReadIf { member: "subtype", nested: None, values: &["turn_duration", "compact_boundary"] },
-        "from 1.0.55",
-    ),
+    ("system", ReadIf { member: "subtype", values: &["turn_duration", "compact_boundary"] }, "from 1.0.55"),
     ("summary", Fact, "1.0 to 2.1.2x"),
     ("ai-title", Fact, "to 2.1.92 and later"),
     ("custom-title", Fact, "from 2.0.76"),
@@ -72,6 +70,7 @@ const TYPES: &[(&str, TypeClass, &str)] = &[
     ("saved_hook_context", Noise, "2.1"),
     ("speculation-accept", Noise, "2.1"),
     ("task-summary", Noise, "2.1"),
+    ("launched", Noise, "workflow journals, from 2.1.270"),
     ("started", Noise, "workflow journals, from 2.1.154"),
     ("result", Noise, "workflow journals, from 2.1.154"),
     ("failed", Noise, "workflow journals, from 2.1.154"),
@@ -113,7 +112,7 @@ pub(super) fn find(kind: &str) -> Option<TypeClass> {
 
 /// Whether the type alone tells what an entry is, or drops it.
 pub(super) fn is_told_early(kind: &str) -> bool {
-    !matches!(find(kind), Some(ReadIf { .. }))
+    !matches!(find(kind), Some(ReadIf { .. } | ReadIfImage { .. }))
 }
 
 /// What an entry of type `kind` is, given the fields seen so far.
@@ -124,27 +123,52 @@ pub(super) fn classify(kind: &str, entry: &Fields<'_>, complete: bool) -> Class 
         Some(Fact) => Class::Fact,
         Some(Evidence) => Class::Evidence,
         Some(Noise) => Class::Noise,
-        Some(ReadIf { member, nested, values }) => match entry.get(member) {
-            None if complete => Class::Noise,
-            None => Class::Await(member),
-            Some(value) => {
-                let value = nested.map_or(Some(value), |name| value.get(name));
-                let found = value.and_then(Value::text);
-                if found.is_some_and(|found| values.contains(&found.text.as_ref())) {
-                    Class::Signal
-                } else {
-                    Class::Noise
-                }
-            }
-        },
+        Some(ReadIf { member, values }) => read_if(member, entry, complete, |value| {
+            value.text().is_some_and(|found| values.contains(&found.text.as_ref()))
+        }),
+        Some(ReadIfImage { member, value: wanted, image }) => read_if(member, entry, complete, |value| {
+            let is = |name: &str| kind_of(value).is_some_and(|kind| kind.text == name);
+            is(wanted) || (is(image) && may_hold_image(value))
+        }),
     }
+}
+
+fn read_if(member: &'static str, entry: &Fields<'_>, complete: bool, wants: impl FnOnce(Value<'_>) -> bool) -> Class {
+    match entry.get(member) {
+        None if complete => Class::Noise,
+        None => Class::Await(member),
+        Some(value) if wants(value) => Class::Signal,
+        Some(_) => Class::Noise,
+    }
+}
+
+fn kind_of(value: Value<'_>) -> Option<Text<'_>> {
+    value.get("type").and_then(Value::text)
+}
+
+/// Whether the content of `value` can hold an image: it does not say first that it is text, which is passed over then.
+fn may_hold_image(value: Value<'_>) -> bool {
+    let Some(mut members) = Members::open(value.raw(), 0) else { return false };
+    while let Ok(Some(key)) = members.key() {
+        if key_is(key, "content") {
+            let content = Value::new(&value.raw()[members.at()..]);
+            let is_text = || kind_of(content).is_some_and(|kind| kind.text == "text");
+            return content.is_array() || (content.is_object() && !is_text());
+        }
+        if members.value().is_err() {
+            break;
+        }
+    }
+    false
 }
 
 /// The type with what is nested in it, where the table looks for that: `attachment/file`, `system/api_error`.
 pub(super) fn detailed<'k>(kind: &'k str, entry: &Fields<'_>) -> Cow<'k, str> {
-    let Some(ReadIf { member, nested, .. }) = find(kind) else { return Cow::Borrowed(kind) };
-    let value = entry.get(member);
-    let inner = nested.map_or(value, |name| value.and_then(|value| value.get(name))).and_then(Value::text);
+    let inner = match find(kind) {
+        Some(ReadIf { member, .. }) => entry.get(member).and_then(Value::text),
+        Some(ReadIfImage { member, .. }) => entry.get(member).and_then(kind_of),
+        _ => None,
+    };
     inner.map_or(Cow::Borrowed(kind), |inner| Cow::Owned(format!("{kind}/{}", inner.text)))
 }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use crate::agents::Sieve;
 use crate::entry::Class;
 use crate::event::{
-    Envelope, Fact, GivenAnswers, MetImage, Passed, Purpose, Question, Said, Signal, Thread, ToolCall, Usage,
+    Envelope, Fact, GivenAnswers, Passed, Purpose, Question, Said, Signal, Thread, ToolCall, Usage, VIEWED,
 };
 
 use super::requests;
@@ -117,8 +117,8 @@ struct Calls {
     early: HashMap<String, Vec<Said>>,
     /// Calls that ask the human, and what.
     asked: HashMap<String, Vec<Question>>,
-    /// The call that shows the assistant an image, while nobody speaks.
-    viewed: Option<String>,
+    /// Whether a call shows the assistant an image, while nobody speaks.
+    viewed: bool,
     /// Whether a compaction was told since the last event.
     compacted: bool,
     story: Vec<Said>,
@@ -132,7 +132,7 @@ impl Calls {
             told: items.flat_map(|said| said.signals.iter().flat_map(call_ids)).map(str::to_owned).collect(),
             early: HashMap::new(),
             asked: HashMap::new(),
-            viewed: None,
+            viewed: false,
             compacted: false,
             story: Vec::with_capacity(held.len()),
         }
@@ -154,13 +154,17 @@ impl Calls {
         match signal {
             Signal::Passed(_) | Signal::AlsoThought(_) => None,
             Signal::TurnStarted | Signal::TurnEnded => {
-                self.viewed = None;
+                self.viewed = false;
                 Some(signal)
             }
             Signal::Compaction => (!std::mem::replace(&mut self.compacted, true)).then_some(signal),
-            Signal::User { words, images, .. } if words.bare_images && self.viewed.is_some() => {
-                self.viewed.clone().map(|call| result_of(call, images))
-            }
+            Signal::User { words, images, .. } if words.bare_images && self.viewed => Some(Signal::ToolResult {
+                call: VIEWED.to_owned(),
+                images,
+                agent: None,
+                other_name: None,
+                usage: Usage::default(),
+            }),
             Signal::Answers(answers) => self.answers(&answers),
             Signal::Assistant { ref tools, .. } if !tools.is_empty() => self.call(signal, envelope),
             Signal::User { .. } | Signal::Assistant { .. } => {
@@ -179,7 +183,7 @@ impl Calls {
     fn event(&mut self, says: bool) {
         self.compacted = false;
         if says {
-            self.viewed = None;
+            self.viewed = false;
         }
     }
 
@@ -194,13 +198,7 @@ impl Calls {
             self.asked.remove(&tool.id);
             match std::mem::take(&mut tool.purpose) {
                 Purpose::Ask(questions) => drop(self.asked.insert(tool.id.clone(), questions)),
-                Purpose::View => {
-                    if tool.id.is_empty() {
-                        // What it shows must find it.
-                        tool.id = format!("\0{}", self.story.len());
-                    }
-                    self.viewed = Some(tool.id.clone());
-                }
+                purpose @ Purpose::View => (tool.purpose, self.viewed) = (purpose, true),
                 Purpose::Work => {}
             }
         }
@@ -233,11 +231,6 @@ impl Calls {
             _ => Some(signal),
         }
     }
-}
-
-/// Images that a call brought.
-fn result_of(call: String, images: Vec<MetImage>) -> Signal {
-    Signal::ToolResult { call, images, agent: None, other_name: None, usage: Usage::default() }
 }
 
 /// Whether an event comes of it.

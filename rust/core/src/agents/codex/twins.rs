@@ -142,14 +142,14 @@ fn key_of_words(text: &str) -> String {
 
 /// Whether the words are nothing but what stands where words were.
 fn is_blackened(text: &str) -> bool {
-    let words = squeezed(text);
-    let mut rest = words.as_str();
+    let words = text.trim();
+    let mut rest = words;
     while let Some(behind) = rest.strip_prefix("[REDACTED") {
         let Some((inside, behind)) = behind.split_once(']') else { return false };
         if inside.contains('[') {
             return false;
         }
-        rest = behind;
+        rest = behind.trim_start();
     }
     rest.is_empty() && !words.is_empty()
 }
@@ -345,6 +345,7 @@ mod tests {
             ("", false),
             ("why [REDACTED]", false),
             ("[REDACTED", false),
+            ("[\nREDACTED]", false),
             ("[REDACTED [x]]", false),
         ] {
             assert_eq!(is_blackened(text), is, "{text}");
