@@ -259,6 +259,7 @@ def main() -> None:
         print(f"the machine is busy (load {busy:.1f}): only memory and instructions can be trusted fully")
     goals: list[Goal] = []
     wanted = set(asked.only or _FAMILIES)
+    generate.OUT.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=generate.OUT) as folder:
         run = Run(_sizes(asked), asked.seed, runs, Path(folder))
         for what, (families, step) in _STEPS.items():
