@@ -9,7 +9,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import retell_fast
+
+NOT_ON_WINDOWS = pytest.mark.skipif(os.name == "nt", reason="Windows has no such thing")
 
 IDS = ("4b1d7a90-0000-4000-8000-000000000000", "4b1d7aff-0000-4000-8000-000000000000")
 
@@ -45,6 +49,12 @@ class Homes:
         self.folder = folder
         self.variables = {"CLAUDE_CONFIG_DIR": str(folder / "claude"), "CODEX_HOME": str(folder / "codex")}
         self.projects = folder / "claude" / "projects"
+
+    def enter(self, monkeypatch: pytest.MonkeyPatch) -> Homes:
+        """Makes these the homes in which this process looks."""
+        for name, value in self.variables.items():
+            monkeypatch.setenv(name, value)
+        return self
 
     def put(self, path: str | Path, content: bytes) -> Path:
         whole = self.folder / path

@@ -12,19 +12,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.homes import IDS, WORDS, Homes, says, session
+from tests.homes import IDS, NOT_ON_WINDOWS, WORDS, Homes, says, session
 
 import retell_fast
-
-NOT_ON_WINDOWS = pytest.mark.skipif(os.name == "nt", reason="Windows has no such thing")
 
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Homes:
-    place = Homes(tmp_path)
-    for name, value in place.variables.items():
-        monkeypatch.setenv(name, value)
-    return place
+    return Homes(tmp_path).enter(monkeypatch)
 
 
 # ---------------------------------------------------------------- ids

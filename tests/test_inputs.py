@@ -5,27 +5,21 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import os
 import random
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from tests.homes import IDS, WORDS, Homes, record, says, session
+from tests.homes import IDS, NOT_ON_WINDOWS, WORDS, Homes, record, says, session
 from tests.strategies_codex import compressed
 
 import retell_fast
 
-NOT_ON_WINDOWS = pytest.mark.skipif(os.name == "nt", reason="Windows has no such thing")
-
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Homes:
-    place = Homes(tmp_path)
-    for name, value in place.variables.items():
-        monkeypatch.setenv(name, value)
-    return place
+    return Homes(tmp_path).enter(monkeypatch)
 
 
 # ---------------------------------------------------------------- compressed
