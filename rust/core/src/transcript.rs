@@ -5,6 +5,7 @@
 mod facts;
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use compact_str::CompactString;
@@ -15,7 +16,7 @@ use crate::branches::{Branches, Link, mark};
 use crate::document;
 use crate::entry::{Class, Damage, LineEntries, Place, Reason, Skimming};
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{EntryId, Envelope, Fact, Said, Signal};
+use crate::event::{EntryId, Envelope, Fact, Said, Setting, Signal};
 use crate::head::{Head, Stranger};
 use crate::input::{FileStretch, Input, Source, stretches};
 use crate::lines::{LINE_LIMIT, LineReader, Memory};
@@ -300,6 +301,8 @@ struct Fold {
     seen: HashSet<EntryId, rustc_hash::FxBuildHasher>,
     sidechain_of: FxHashMap<EntryId, usize>,
     last_sidechain: Option<usize>,
+    /// Of the last entry that was noted.
+    last_setting: Option<Arc<Setting>>,
     branches: Branches,
 }
 
@@ -313,6 +316,7 @@ impl Fold {
             seen: HashSet::default(),
             sidechain_of: FxHashMap::default(),
             last_sidechain: None,
+            last_setting: None,
             branches: Branches::default(),
         }
     }
@@ -423,10 +427,15 @@ impl Fold {
 
     fn note_envelope(&mut self, envelope: &Envelope) {
         let transcript = &mut self.transcript;
-        transcript.session_ids.add(&envelope.session_id);
-        transcript.versions.add(&envelope.version);
-        if transcript.project_path.is_none() && !envelope.cwd.is_empty() {
-            transcript.project_path = Some(envelope.cwd.to_string());
+        if let Some(setting) = &envelope.setting
+            && self.last_setting.as_ref().is_none_or(|last| !Arc::ptr_eq(last, setting))
+        {
+            transcript.session_ids.add(&setting.session_id);
+            transcript.versions.add(&setting.version);
+            if transcript.project_path.is_none() && !setting.cwd.is_empty() {
+                transcript.project_path = Some(setting.cwd.to_string());
+            }
+            self.last_setting = Some(setting.clone());
         }
         if !envelope.timestamp.is_empty() {
             if transcript.first_timestamp.is_empty() {
@@ -440,22 +449,23 @@ impl Fold {
     /// nothing begins a new sidechain; what it answers may also be an entry that was dropped, and then it goes on
     /// where the last one was.
     fn sidechain(&mut self, envelope: &Envelope) -> usize {
-        let by_agent = !envelope.agent_id.is_empty();
-        let group = if by_agent { &envelope.agent_id } else { &envelope.parent_call };
+        let setting = envelope.setting();
+        let by_agent = !setting.agent_id.is_empty();
+        let group = if by_agent { &setting.agent_id } else { &setting.parent_call };
         let agent = (!group.is_empty()).then(|| EntryId::of(group));
         let key = agent.as_ref().unwrap_or(&envelope.parent_uuid);
         let known = self.sidechain_of.get(key).copied().filter(|_| !key.is_empty());
         let last = self.last_sidechain.filter(|_| agent.is_none() && !key.is_empty());
         let at = known.or(last).unwrap_or_else(|| {
             let sidechains = &mut self.transcript.sidechains;
-            let id = if by_agent { envelope.agent_id.to_string() } else { envelope.uuid.to_string() };
+            let id = if by_agent { setting.agent_id.to_string() } else { envelope.uuid.to_string() };
             let id = if id.is_empty() { format!("inline-{}", sidechains.len() + 1) } else { id };
             sidechains.push(Sidechain { id, call: String::new(), story: Story::default() });
             sidechains.len() - 1
         });
         let call = &mut self.transcript.sidechains[at].call;
         if call.is_empty() {
-            call.push_str(&envelope.parent_call);
+            call.push_str(&setting.parent_call);
         }
         for name in agent.iter().chain([&envelope.uuid]).filter(|name| !name.is_empty()) {
             self.sidechain_of.entry(name.clone()).or_insert(at);

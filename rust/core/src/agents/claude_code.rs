@@ -19,7 +19,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use super::{Agent, Context, Home, SubagentFiles};
+use super::{Agent, Context, Home, SubagentFiles, WrittenSetting};
 use crate::branches::{Link, Node, Part, mark};
 use crate::entry::{Class, Classify, Entry, Fields};
 use crate::event::{
@@ -129,14 +129,16 @@ impl Agent for ClaudeCode {
                 let (id, parent) = (links::node(entry.get("uuid")), links::node(entry.get("parentUuid")));
                 Link::new(id, parent, part, !sidechain && !entry.is_true("isMeta"))
             }),
-            session_id: context.shared(entry.get("sessionId").or_else(|| entry.get("session_id"))),
             timestamp: entry.text("timestamp").into(),
-            cwd: context.shared(entry.get("cwd")),
-            version: context.shared(entry.get("version")),
+            setting: context.setting(WrittenSetting {
+                session_id: entry.get("sessionId").or_else(|| entry.get("session_id")),
+                cwd: entry.get("cwd"),
+                version: entry.get("version"),
+                agent_id: entry.get("agentId"),
+                agent_name: entry.get("agentName"),
+                parent_call: call,
+            }),
             sidechain,
-            agent_id: context.shared(entry.get("agentId")),
-            parent_call: context.shared(call),
-            agent_name: context.shared(entry.get("agentName")),
             place: entry.place,
             ..Envelope::default()
         }

@@ -12,7 +12,7 @@ use memchr::memmem::Finder;
 use crate::branches::{Node, Part};
 use crate::entry::{Classify, Entry};
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{Envelope, InlineImage, MetImage, Said, Signal, Thread};
+use crate::event::{Envelope, InlineImage, MetImage, Said, Setting, Signal, Thread};
 use crate::json::{Members, Value};
 
 pub use claude_code::{ClaudeCode, Ends};
@@ -22,10 +22,27 @@ pub use codex::Codex;
 pub trait Context {
     /// Whether the tool call of this id may have started a subagent: only then is its result read.
     fn is_subagent_call(&self, call: &str) -> bool;
-    /// The string, shared with the entries before that have the same; "" for every other value and for none.
-    fn shared(&mut self, value: Option<Value<'_>>) -> Arc<str>;
+    /// What the entry has in common with others, shared with those before that have the same; `None` for nothing.
+    fn setting(&mut self, written: WrittenSetting<'_>) -> Option<Arc<Setting>>;
     /// Keeps an image; `None` when images are not wanted.
     fn keep(&mut self, image: InlineImage<'_>) -> Option<MetImage>;
+}
+
+/// The members of an entry that a [`Setting`] is made of, as far as they are there. What is no string counts as "".
+#[derive(Clone, Copy, Default)]
+pub struct WrittenSetting<'e> {
+    /// The session.
+    pub session_id: Option<Value<'e>>,
+    /// The working directory.
+    pub cwd: Option<Value<'e>>,
+    /// The program's version.
+    pub version: Option<Value<'e>>,
+    /// The subagent.
+    pub agent_id: Option<Value<'e>>,
+    /// Its name.
+    pub agent_name: Option<Value<'e>>,
+    /// The call that started it.
+    pub parent_call: Option<Value<'e>>,
 }
 
 /// An agent whose transcripts can be read.
