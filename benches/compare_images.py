@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benches import generate
-from tests import naive_images
+from tests.twin import images as twin
 
 import retell_fast
 
@@ -95,14 +95,14 @@ def _measure(megabytes: float, rounds: int, seed: int, folder: Path) -> dict[str
     transcript = path.read_bytes()
     codec = retell_fast.codec_for("claude-code")
     assert codec is not None
-    expected = naive_images.extract(transcript)
+    expected = twin.extract(transcript)
     store = {name: image for name, (_, image) in expected.assets.items()}
     slim, assets = codec.extract_images(transcript)
     assert slim == expected.rewritten, "extract is wrong"
     assert {asset.name: asset.data for asset in assets} == store, "the assets are wrong"
     del assets
     assert codec.reinject_images(slim, store) == transcript, "restore is wrong"
-    assert naive_images.restore(slim, store.get) == transcript, "the twin's restore is wrong"
+    assert twin.restore(slim, store.get) == transcript, "the twin's restore is wrong"
     slim_path, assets_dir = folder / f"{megabytes:g}.jsonl", folder / f"{megabytes:g}"
     retell_fast.externalize(path, slim_path, assets_dir)
     assert slim_path.read_bytes() == slim, "externalize is wrong"
@@ -115,8 +115,8 @@ def _measure(megabytes: float, rounds: int, seed: int, folder: Path) -> dict[str
         "restore": lambda: codec.reinject_images(slim, store),
         "extract file": lambda: retell_fast.externalize(path, None, assets_dir, dry_run=True),
         "restore file": lambda: retell_fast.restore(slim_path, None, assets_dir, dry_run=True),
-        "twin extract": lambda: naive_images.extract(transcript),
-        "twin restore": lambda: naive_images.restore(slim, store.get),
+        "twin extract": lambda: twin.extract(transcript),
+        "twin restore": lambda: twin.restore(slim, store.get),
     }
     seconds = _seconds(rounds, work)
     return {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from benches import generate
-from tests import naive_images
+from tests.twin import images as twin
 
 import retell_fast
 
@@ -37,20 +37,20 @@ def transcript() -> bytes:
 
 
 @pytest.fixture(scope="session")
-def extracted(transcript: bytes) -> naive_images.Extracted:
+def extracted(transcript: bytes) -> twin.Extracted:
     """What comes out of it, by the twin."""
-    return naive_images.extract(transcript)
+    return twin.extract(transcript)
 
 
 @pytest.fixture(scope="session")
-def store(extracted: naive_images.Extracted) -> dict[str, bytes]:
+def store(extracted: twin.Extracted) -> dict[str, bytes]:
     """The images by name."""
     return {name: image for name, (_, image) in extracted.assets.items()}
 
 
 @extracting
 def test_extract(
-    benchmark: BenchmarkFixture, transcript: bytes, extracted: naive_images.Extracted, store: dict[str, bytes]
+    benchmark: BenchmarkFixture, transcript: bytes, extracted: twin.Extracted, store: dict[str, bytes]
 ) -> None:
     """`ImageCodec.extract_images`."""
     rewritten, assets = CODEC.extract_images(transcript)
@@ -62,7 +62,7 @@ def test_extract(
 
 @restoring
 def test_restore(
-    benchmark: BenchmarkFixture, transcript: bytes, extracted: naive_images.Extracted, store: dict[str, bytes]
+    benchmark: BenchmarkFixture, transcript: bytes, extracted: twin.Extracted, store: dict[str, bytes]
 ) -> None:
     """`ImageCodec.reinject_images`."""
     assert CODEC.reinject_images(extracted.rewritten, store) == transcript
@@ -74,17 +74,17 @@ def test_restore(
 def test_extract_twin(benchmark: BenchmarkFixture, transcript: bytes) -> None:
     """The plain Python twin."""
     benchmark.extra_info["bytes"] = len(transcript)
-    benchmark(naive_images.extract, transcript)
+    benchmark(twin.extract, transcript)
 
 
 @restoring
 def test_restore_twin(
-    benchmark: BenchmarkFixture, transcript: bytes, extracted: naive_images.Extracted, store: dict[str, bytes]
+    benchmark: BenchmarkFixture, transcript: bytes, extracted: twin.Extracted, store: dict[str, bytes]
 ) -> None:
     """The plain Python twin."""
-    assert naive_images.restore(extracted.rewritten, store.get) == transcript
+    assert twin.restore(extracted.rewritten, store.get) == transcript
     benchmark.extra_info["bytes"] = len(transcript)
-    benchmark(naive_images.restore, extracted.rewritten, store.get)
+    benchmark(twin.restore, extracted.rewritten, store.get)
 
 
 @extracting
