@@ -13,10 +13,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from benches.dashboard import charts, page, records
-from benches.dashboard.__main__ import main
-from benches.dashboard.records import Record
-from benches.measurements import Corpus, Goal, Growth, Machine, Measurements, Series
+from benches.goals.measurements import Corpus, Goal, Growth, Machine, Measurements, Series
+from benches.report import charts, page, records
+from benches.report.dashboard import main
+from benches.report.records import Record
 from tests.support import chromium
 
 MACHINE = Machine("Abacus 9", 4, "Linux", "3.13.1", "rustc 1.95.0", "0.1.0", "0123456789abcdef", "")

@@ -10,7 +10,8 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from benches import generate
+from benches.corpus import generate
+from tests.support.checkout import ROOT
 
 import retell_fast
 
@@ -46,8 +47,8 @@ def test_the_bytes_are_those_of_the_recorded_benchmarks(profile: str, known: str
 
 def test_another_process_makes_the_same_bytes(tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
-    command = [sys.executable, generate.__file__, "--profile", "modern", "--megabytes", "0.5", str(out)]
-    said = subprocess.run(command, check=True, capture_output=True, text=True).stderr
+    command = [sys.executable, "-m", "benches.corpus.generate", "--profile", "modern", "--megabytes", "0.5"]
+    said = subprocess.run([*command, str(out)], cwd=ROOT, check=True, capture_output=True, text=True).stderr
     assert said.split()[1] == sha256("modern", 0.5, 1) == hashlib.sha256(out.read_bytes()).hexdigest()
 
 

@@ -6,8 +6,9 @@ import ast
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.support.checkout import ROOT
@@ -210,9 +211,9 @@ def test_only_input_opens_transcripts() -> None:
 # ---------------------------------------------------------------- Python
 
 
-def imports_of(path: Path) -> Iterator[tuple[str, list[str]]]:
+def imports_of(path: Path, root: Path = PACKAGE.parent) -> Iterator[tuple[str, list[str]]]:
     """The absolute name of each imported module, and the names taken from it."""
-    package = path.relative_to(PACKAGE.parent).parts[:-1]
+    package = path.relative_to(root).parts[:-1]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -261,6 +262,59 @@ def test_nothing_opens_a_network_connection() -> None:
         assert not {module.split(".")[0] for module, _ in imports_of(path)} & network, path
     for path in [*CORE.rglob("*.rs"), *BINDING.rglob("*.rs")]:
         assert not re.search(r"\bstd::net\b|\bTcpStream\b|\breqwest\b", code_of(path)), path
+
+
+# ---------------------------------------------------------------- benches and tests
+
+# A folder imports only what stands to its left, and a folder of tests no other one.
+BENCHES = ("corpus", "peers", "goals", "report")
+SUPPORT = ("twin", "strategies", "support")
+TESTS = ("api", "cli", "images", "differential", "hostile", "repo")
+
+
+def folders_imported(path: Path) -> set[tuple[str, ...]]:
+    """The folders that a file imports from: `benches`, `goals`."""
+    modules = [[*module.split("."), *names] for module, names in imports_of(path, ROOT)]
+    return {(parts[0], parts[1]) for parts in modules if parts[0] in ("benches", "tests")}
+
+
+def python_files(folder: str) -> list[Any]:
+    files = sorted((ROOT / folder).rglob("*.py"))
+    return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in files]
+
+
+@pytest.mark.parametrize("path", python_files("benches"))
+def test_benches_import_only_what_stands_to_the_left(path: Path) -> None:
+    place = BENCHES.index(path.relative_to(ROOT).parts[1])
+    # The slow twin of the image codec is a peer of the product.
+    allowed = {("benches", folder) for folder in BENCHES[: place + 1]} | {("tests", "twin")}
+    assert folders_imported(path) <= allowed
+
+
+@pytest.mark.parametrize("path", python_files("tests"))
+def test_tests_import_only_what_stands_to_the_left(path: Path) -> None:
+    folder = path.relative_to(ROOT).parts[1]
+    assert folder in (*SUPPORT, *TESTS, "conftest.py")
+    place = SUPPORT.index(folder) if folder in SUPPORT else len(SUPPORT)
+    imported = folders_imported(path)
+    assert {name for top, name in imported if top == "tests"} <= {*SUPPORT[:place], folder}
+    assert folder == "repo" or not [name for top, name in imported if top == "benches"]
+
+
+def commands() -> list[str]:
+    """What of the benches people run; the inside of a side's process is run by the benches alone."""
+    files = [
+        path for path in (ROOT / "benches").rglob("*.py") if "ArgumentParser(" in path.read_text("utf-8")
+    ]
+    modules = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in sorted(files)]
+    return [module.removesuffix(".__main__") for module in modules]
+
+
+@pytest.mark.parametrize("module", commands())
+def test_the_commands_of_the_benches_start(module: str) -> None:
+    command = [sys.executable, "-m", module, "--help"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 # ---------------------------------------------------------------- the house

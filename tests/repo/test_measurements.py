@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from benches import builds, generate
-from benches.measurements import (
+from benches.corpus import generate
+from benches.corpus.page_cache import SMALL, write_in_pieces
+from benches.goals import builds
+from benches.goals.measurements import (
     Corpus,
     Growth,
     Measurements,
@@ -21,9 +23,17 @@ from benches.measurements import (
     throughput,
     waits,
 )
-from benches.page_cache import SMALL, write_in_pieces
-from benches.stopwatch import Side, Took, interleave
-from benches.targets import FAMILIES, PEERS, TARGETS, judged, memory_target, milliseconds, print_goals, ratio
+from benches.goals.stopwatch import Side, Took, interleave
+from benches.goals.targets import (
+    FAMILIES,
+    PEERS,
+    TARGETS,
+    judged,
+    memory_target,
+    milliseconds,
+    print_goals,
+    ratio,
+)
 from tests.support.checkout import ROOT
 
 
@@ -192,7 +202,7 @@ def test_a_folder_without_a_package_is_no_build(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wrong", [["--profiles", "jazz"], ["--only", "P11"], ["--against", "nowhere"]])
 def test_the_goals_of_nothing_are_an_error(wrong: list[str]) -> None:
-    command = [sys.executable, "benches/goals.py", *wrong]
+    command = [sys.executable, "-m", "benches.goals", *wrong]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert wrong[-1] in done.stderr

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from benches import generate, peers
-from benches.against_peers import knows
+from benches.corpus import generate
+from benches.goals.against_peers import knows
+from benches.peers import libraries
 
 import retell_fast
 
-PAIRS = [(profile, name) for profile in generate.PROFILES for name in peers.readers_of(profile)]
+PAIRS = [(profile, name) for profile in generate.PROFILES for name in libraries.readers_of(profile)]
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def sessions(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.mark.parametrize(("profile", "library"), PAIRS)
 def test_every_reader_gives_what_json_gives(sessions: dict[str, Path], profile: str, library: str) -> None:
-    readers = peers.readers_of(profile)
+    readers = libraries.readers_of(profile)
     story = readers[library](sessions[profile])
     assert {role for role, *_ in story} == {"user", "assistant"}
     assert story == readers["json"](sessions[profile])
@@ -32,4 +33,4 @@ def test_every_reader_gives_what_json_gives(sessions: dict[str, Path], profile: 
 @pytest.mark.parametrize("profile", [profile for profile in generate.PROFILES if knows(profile)])
 def test_json_gives_what_the_product_gives(sessions: dict[str, Path], profile: str) -> None:
     events = retell_fast.parse(sessions[profile]).events
-    assert peers.readers_of(profile)["json"](sessions[profile]) == peers.told(events, profile)
+    assert libraries.readers_of(profile)["json"](sessions[profile]) == libraries.told(events, profile)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +11,9 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
-from benches import formats, publish
-from benches.dashboard import picture, records, scale
-from benches.measurements import Corpus, Goal, Growth, Machine, Measurements, Series
+from benches.goals.measurements import Corpus, Goal, Growth, Machine, Measurements, Series
+from benches.goals.pairs import number
+from benches.report import formats, picture, publish, records, scale
 from tests.support.checkout import ROOT
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -325,7 +323,7 @@ def test_the_readme_shows_the_picture_of_the_newest_record() -> None:
     [(0, "0"), (0.0021, "0.0021"), (0.02, "0.02"), (1.0666, "1.07"), (38.2, "38.2"), (7894.7, "7,895")],
 )
 def test_numbers_are_said_in_three_digits(value: float, text: str) -> None:
-    assert scale.number(value) == text
+    assert number(value) == text
 
 
 @pytest.mark.parametrize(
@@ -336,11 +334,3 @@ def test_a_scale_holds_its_values_and_names_some(values: list[float]) -> None:
     assert all(0 <= fitted.at(value) <= 200 for value in values)
     assert 2 <= len(fitted.ticks) <= 9
     assert all(-1e-9 <= tick.at <= 200 + 1e-9 for tick in fitted.ticks)
-
-
-@pytest.mark.parametrize("command", [["benches/publish.py"], ["-m", "benches.dashboard"]])
-def test_the_scripts_start(command: list[str]) -> None:
-    done = subprocess.run(
-        [sys.executable, *command, "--help"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr

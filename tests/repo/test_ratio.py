@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from benches import ratio
-from benches.measurements import Machine, Measurements, Series
+from benches.goals import pairs
+from benches.goals.measurements import Machine, Measurements, Series
+from benches.report import ratio
 from tests.support.checkout import ROOT
 
 FAST = Series(
@@ -55,7 +54,7 @@ def test_the_best_of_all_runs_is_compared(tmp_path: Path, capfdbinary: pytest.Ca
     ]
     text = compared(capfdbinary, "--base", *base, "--head", *head)
     assert text.startswith(ratio.MARK)
-    twice, half = (f"{times:.2f} {ratio.TIMES}" for times in (2, 0.5))
+    twice, half = (f"{times:.2f} {pairs.TIMES}" for times in (2, 0.5))
     assert f"| {ours.name} | MB/s | 4,000 | 8,000 | {twice} | 🟢 better |" in text
     assert f"| {memory.name} | MiB | 40 | 80 | {half} | 🔴 worse |" in text
     assert "2 of 2 series changed" in text
@@ -72,7 +71,7 @@ def test_a_change_that_one_run_contradicts_is_noise(
     ]
     text = compared(capfdbinary, "--base", *base, "--head", *head)
     assert "None of 1 series" in text
-    assert f"| 4,100 | 8,000 | 1.95 {ratio.TIMES} |  |" in text
+    assert f"| 4,100 | 8,000 | 1.95 {pairs.TIMES} |  |" in text
 
 
 def test_noise_is_not_called_a_change(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -90,9 +89,9 @@ def test_two_builds_of_one_run_are_compared_by_their_best_and_middle_rounds() ->
     )
     base = Measurements(MACHINE, series=[chat, replace(work, value=2.0, median=2.1)])
     faster, unsure = replace(chat, value=2000, median=1500), replace(work, value=1.5, median=2.05)
-    text = ratio.in_turns(base, Measurements(MACHINE, series=[faster, unsure, READ]))
-    assert f"| {chat.name} | MB/s | 1,000 | 2,000 | 2.00 {ratio.TIMES} | 🟢 better |" in text
-    assert f"| {work.name} | CPU ms/MB | 2 | 1.5 | 1.33 {ratio.TIMES} |  |" in text
+    text = pairs.in_turns(base, Measurements(MACHINE, series=[faster, unsure, READ]))
+    assert f"| {chat.name} | MB/s | 1,000 | 2,000 | 2.00 {pairs.TIMES} | 🟢 better |" in text
+    assert f"| {work.name} | CPU ms/MB | 2 | 1.5 | 1.33 {pairs.TIMES} |  |" in text
     assert READ.name not in text
 
 
@@ -126,9 +125,3 @@ def test_a_side_that_cannot_be_read_is_an_error(tmp_path: Path, capsys: pytest.C
 def test_the_workflow_finds_the_comment_of_the_run_before() -> None:
     workflow = (ROOT / ".github" / "workflows" / "bench.yml").read_text(encoding="utf-8")
     assert f'startswith("{ratio.MARK}")' in workflow
-
-
-def test_the_script_starts() -> None:
-    command = [sys.executable, "benches/ratio.py", "--help"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
