@@ -1,4 +1,4 @@
-//! The sessions in `tests/data`, and beside each what must come out of it. `tests/test_corpus.py` reads the same files.
+//! The sessions in `tests/data`, and beside each what must come out of it. `tests/differential/test_corpus.py` reads the same files.
 //!
 //! `NAME.events.json` is all of events.json; `NAME.manifest.json` holds those keys of manifest.json that the session
 //! is about. Subagents are put under the calls that started them.
