@@ -75,7 +75,15 @@ MAY_IMPORT["manifest"] = MAY_IMPORT["subagents"] | {"subagents"}
 MAY_IMPORT["conversation"] = MAY_IMPORT["manifest"] | {"manifest"}
 MAY_IMPORT["parse"] = MAY_IMPORT["conversation"] | {"conversation", "threads", "sessions"}
 MAY_IMPORT["discover"] = MAY_IMPORT["parse"] | {"parse"}
-MAY_IMPORT["census"] = MAY_IMPORT["document"] | {"progress", "parallel", "input", "glue", "head", "reader", "sessions"}
+MAY_IMPORT["census"] = MAY_IMPORT["document"] | {
+    "progress",
+    "parallel",
+    "input",
+    "glue",
+    "head",
+    "reader",
+    "sessions",
+}
 MAY_IMPORT["sinks"] = {"error", "private", "event", "images", "conversation", "manifest", "parallel"}
 
 TOP_LEVEL = {
