@@ -15,16 +15,16 @@ pub trait Recognize {
     /// Whether `kind` stands in the type table at all: the cheap half of [`Recognize::is_record`].
     fn may_be_record(&self, kind: &str) -> bool;
 
-    /// How records begin, in every version seen. What begins otherwise is only read at the start of a line or right
-    /// behind a whole record.
+    /// How records begin, in every version seen: with a brace, a quote and the first key, or as much of it as tells.
+    /// What begins otherwise is only read at the start of a line or right behind a whole record.
     fn record_starts(&self) -> &'static [&'static [u8]];
 }
 
-/// How an agent's records begin, and how to find that.
+/// How an agent's records begin, and how to find that. Built once for all lines.
 pub struct Starts {
     starts: &'static [&'static [u8]],
-    /// The first letters of their first keys.
-    letters: [u8; 2],
+    /// The first letters of their first keys, each once.
+    letters: Vec<u8>,
 }
 
 impl Starts {
@@ -32,19 +32,20 @@ impl Starts {
     #[must_use]
     pub fn of(agent: &dyn Recognize) -> Self {
         let starts = agent.record_starts();
-        let letter = |at: usize| starts.get(at).and_then(|start| start.get(2)).copied();
-        let first = letter(0).unwrap_or_default();
-        Self { starts, letters: [first, letter(1).unwrap_or(first)] }
+        let mut letters: Vec<_> =
+            starts.iter().filter_map(|start| start.strip_prefix(b"{\"")?.first().copied()).collect();
+        debug_assert_eq!(letters.len(), starts.len(), "a start that begins otherwise is never found");
+        letters.sort_unstable();
+        letters.dedup();
+        Self { starts, letters }
     }
-}
 
-impl Starts {
     /// The first place at or behind `from` where something begins as a record does.
     #[must_use]
     pub fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
         let mut at = from;
         loop {
-            let place = json::object_start(bytes, at, self.letters)?;
+            let place = json::object_start(bytes, at, &self.letters)?;
             if self.any_at(bytes, place) {
                 return Some(place);
             }
