@@ -13,7 +13,7 @@ use crate::lines::Line;
 pub fn read(document: &[u8], agent: &dyn Agent, records: &mut dyn Records) -> u64 {
     let bom = if document.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     let start = skip_blank(document, bom);
-    let mut reading = Reading { document, entries: LineEntries::new(agent), records, at: 0, line: 1 };
+    let mut reading = Reading { document, entries: LineEntries::new(*agent.record_types()), records, at: 0, line: 1 };
     let value = Value::new(&document[start..]);
     let mut whole_until = start;
     for part in agent.document_records(value) {
@@ -53,7 +53,7 @@ pub fn read(document: &[u8], agent: &dyn Agent, records: &mut dyn Records) -> u6
 
 struct Reading<'r> {
     document: &'r [u8],
-    entries: LineEntries<'r>,
+    entries: LineEntries,
     records: &'r mut dyn Records,
     /// Up to where lines were counted, and the line that stands there.
     at: usize,

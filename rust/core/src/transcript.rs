@@ -194,7 +194,7 @@ fn read_lines(
     wait: &mut dyn FnMut(u64) -> bool,
     each: &mut dyn FnMut(&mut StretchReader<'_>, u64) -> Result<()>,
 ) -> Result<()> {
-    let mut line_entries = LineEntries::new(head.agent);
+    let mut line_entries = LineEntries::new(*head.agent.record_types());
     // Only the beginning of a file tells what it is.
     let (mut proven, mut done) = (lines.offset() > 0, 0);
     let no_object = || not_a_transcript("the first megabyte holds no JSON object");

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use memchr::memmem::Finder;
 
 use crate::branches::{Node, Part};
-use crate::entry::{Classify, Entry};
+use crate::entry::{Entry, RecordTypes};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Envelope, InlineImage, MetImage, Said, Setting, Signal, Thread};
 use crate::json::{Members, Value};
@@ -46,9 +46,12 @@ pub struct WrittenSetting<'e> {
 }
 
 /// An agent whose transcripts can be read.
-pub trait Agent: Classify + Sync {
+pub trait Agent: Sync {
     /// As the user types it.
     fn name(&self) -> &'static str;
+
+    /// Which records there are.
+    fn record_types(&self) -> &'static RecordTypes;
 
     /// The fields that entries share.
     fn envelope(&self, entry: &Entry<'_>, context: &mut dyn Context) -> Envelope;

@@ -1,6 +1,5 @@
 //! One file, counted by type; a large one in stretches, on several threads.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -10,13 +9,11 @@ use rustc_hash::FxHashMap;
 use super::{MOST_TYPES, MOST_VERSIONS, OTHER, stopped};
 use crate::agents::Agent;
 use crate::document;
-use crate::entry::{Class, Classify, Damage, Entry, Fields, LineEntries, Place, Reason, Records, Skimming};
+use crate::entry::{Class, Damage, Entry, LineEntries, Place, Reason, Records, Skimming};
 use crate::error::{Error, ErrorKind, Result};
-use crate::glue::Recognize;
 use crate::head::{Head, Stranger};
 use crate::input::{Input, LEAST_STRETCH, Source, stretches};
 use crate::json::Members;
-use crate::json::Value;
 use crate::lines::{LINE_LIMIT, LineReader};
 use crate::parallel;
 use crate::sessions::SessionFile;
@@ -86,41 +83,6 @@ impl Tally {
             Some(stranger) => Ok(Self { stranger: Some(stranger.name), ..Self::default() }),
             None => read,
         }
-    }
-}
-
-/// An agent whose records are counted by all that tells their type.
-struct Detailed(&'static dyn Agent);
-
-impl Recognize for Detailed {
-    fn is_record(&self, kind: &str, object: Value<'_>) -> bool {
-        self.0.is_record(kind, object)
-    }
-
-    fn may_be_record(&self, kind: &str) -> bool {
-        self.0.may_be_record(kind)
-    }
-
-    fn record_starts(&self) -> &'static [&'static [u8]] {
-        self.0.record_starts()
-    }
-}
-
-impl Classify for Detailed {
-    fn is_told_early(&self, kind: &str) -> bool {
-        self.0.is_told_early(kind)
-    }
-
-    fn classify(&self, kind: &str, entry: &Fields<'_>, complete: bool) -> Class {
-        self.0.classify(kind, entry, complete)
-    }
-
-    fn classify_untyped(&self, entry: &Fields<'_>) -> (Cow<'static, str>, Class) {
-        self.0.classify_untyped(entry)
-    }
-
-    fn counted_as<'k>(&self, kind: &'k str, entry: &Fields<'_>) -> Cow<'k, str> {
-        self.0.detailed(kind, entry)
     }
 }
 
@@ -268,8 +230,7 @@ fn count_lines(
     stop: &AtomicBool,
 ) -> Result<()> {
     let start = lines.offset();
-    let agent = Detailed(counting.agent);
-    let mut line_entries = LineEntries::new(&agent);
+    let mut line_entries = LineEntries::new(counting.agent.record_types().for_counting());
     let not_one = || Error::new(ErrorKind::NotATranscript, "the first megabyte holds no JSON object");
     // Only the beginning of a file tells what it is.
     let (mut proven, mut noted) = (start > 0, 0);
