@@ -7,14 +7,20 @@ use crate::entry::{Damage, LineEntries, Place, Reason, Records};
 use crate::json::{Value, skip_blank, value_end};
 use crate::lines::Line;
 
+/// The value that the document is.
+#[must_use]
+pub fn root(document: &[u8]) -> Value<'_> {
+    let bom = if document.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+    Value::new(&document[skip_blank(document, bom)..])
+}
+
 /// Gives every record of `document` to `records`; gives the number of its lines.
 ///
 /// Of a document that is cut off, or broken somewhere, the records before that place are read.
 pub fn read(document: &[u8], agent: &dyn Agent, records: &mut dyn Records) -> u64 {
-    let bom = if document.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-    let start = skip_blank(document, bom);
+    let value = root(document);
+    let start = document.len() - value.raw().len();
     let mut reading = Reading { document, entries: LineEntries::new(*agent.record_types()), records, at: 0, line: 1 };
-    let value = Value::new(&document[start..]);
     let mut whole_until = start;
     for part in agent.document_records(value) {
         match part {

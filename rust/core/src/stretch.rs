@@ -149,6 +149,8 @@ struct Settings {
     recent: Vec<MetSetting>,
     /// Where the next new one goes when all places are taken.
     next: usize,
+    /// What all entries have in common where they do not say it themselves.
+    around: Option<Arc<Setting>>,
 }
 
 struct MetSetting {
@@ -163,7 +165,7 @@ impl Settings {
         let raw = [session_id, cwd, version, agent_id, agent_name, parent_call]
             .map(|value| value.and_then(Value::raw_string).unwrap_or_default());
         if raw.iter().all(|text| text.is_empty()) {
-            return None;
+            return self.around.clone();
         }
         let known = self.recent.iter().position(|known| known.written.iter().map(AsRef::as_ref).eq(raw));
         if let Some(at) = known {
@@ -172,7 +174,11 @@ impl Settings {
         }
         let [session_id, cwd, version, agent_id, agent_name, parent_call] =
             raw.map(|raw| json::decode(raw).text.into());
-        let new = Arc::new(Setting { session_id, cwd, version, agent_id, agent_name, parent_call });
+        let new = Setting { session_id, cwd, version, agent_id, agent_name, parent_call };
+        let new = Arc::new(match &self.around {
+            Some(around) => new.or(around),
+            None => new,
+        });
         let entry = MetSetting { written: raw.map(Into::into), decoded: new.clone() };
         if self.recent.len() < MAX_SETTINGS {
             self.recent.push(entry);
@@ -221,6 +227,11 @@ impl<'s> StretchReader<'s> {
         let calls = Calls { first, known: HashMap::default(), any: !first };
         let (stretch, settings, ends) = (Stretch::default(), Settings::default(), Ends::default());
         Self { head, images, stretch, image_error: None, calls, settings, ends, passing: None }
+    }
+
+    /// The entries are those of `document`.
+    pub fn begin_document(&mut self, document: Value<'_>) {
+        self.settings.around = self.settings.get(self.head.agent.document_setting(document));
     }
 
     fn add_dropped(&mut self, (id, parent): (Node, Node)) -> Link {

@@ -233,6 +233,7 @@ fn read_in_order(source: Source, reading: Reading<'_>, watch: Watch<'_>, beginni
     let mut reader = StretchReader::new(head, reading.images, true);
     if head.document {
         let document = input.all(LINE_LIMIT, &mut wait)?;
+        reader.begin_document(document::root(&document));
         let lines = document::read(&document, head.agent, &mut reader);
         reader.failure()?;
         fold.append(reader.stretch, lines, document.len() as u64);

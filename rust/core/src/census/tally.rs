@@ -13,7 +13,7 @@ use crate::entry::{Class, Damage, Entry, LineEntries, Place, Reason, Records, Sk
 use crate::error::{Error, ErrorKind, Result};
 use crate::head::{Head, Stranger};
 use crate::input::{Input, LEAST_STRETCH, Source, stretches};
-use crate::json::Members;
+use crate::json::{Members, Value};
 use crate::lines::{LINE_LIMIT, LineReader};
 use crate::parallel;
 use crate::sessions::SessionFile;
@@ -99,17 +99,20 @@ impl Counting {
         let agent = Some(head.agent).filter(|_| head.recognized);
         Self { agent: head.agent, tally: Tally { agent, ..Tally::default() }, version: String::new() }
     }
+
+    fn note_version(&mut self, version: &str) {
+        if version != self.version {
+            version.clone_into(&mut self.version);
+            if is_version(version) && self.tally.versions.len() < MOST_VERSIONS {
+                self.tally.versions.insert(version.to_owned());
+            }
+        }
+    }
 }
 
 impl Records for Counting {
     fn entry(&mut self, entry: &Entry<'_>, _class: Class) {
-        let version = self.agent.version(entry);
-        if version != self.version {
-            self.version = version.into_owned();
-            if is_version(&self.version) && self.tally.versions.len() < MOST_VERSIONS {
-                self.tally.versions.insert(self.version.clone());
-            }
-        }
+        self.note_version(&self.agent.version(entry));
     }
 
     fn count(&mut self, kind: &str, class: Class, place: Place) {
@@ -177,6 +180,8 @@ pub(super) fn tally(file: &SessionFile, done: &AtomicU64, stop: &AtomicBool) -> 
     let mut counting = Counting::of(head);
     if head.document {
         let document = input.all(LINE_LIMIT, &mut wait)?;
+        let version = head.agent.document_setting(document::root(&document)).version.and_then(Value::text);
+        counting.note_version(&version.map(|version| version.text).unwrap_or_default());
         counting.tally.lines = document::read(&document, head.agent, &mut counting);
         counting.tally.bytes = document.len() as u64;
         done.fetch_add(file.size, Ordering::Relaxed);
