@@ -106,8 +106,9 @@ TOP_LEVEL = {
 
 
 def code_of(path: Path) -> str:
-    """The text of a Rust file without comments and without its tests."""
+    """The text of a Rust file without comments, without its tests, and without rows that only tests have."""
     text = re.sub(r"//[^\n]*", "", path.read_text(encoding="utf-8"))
+    text = re.sub(r"#\[cfg\(test\)\]\s*&[^\n]*", "", text)
     return re.split(r"#\[cfg\((?:test|all\(test[^\]]*)\)\]\s*mod\b", text)[0]
 
 
