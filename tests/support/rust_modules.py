@@ -29,6 +29,7 @@ def code_of(path: Path) -> str:
     """The text of a Rust file without comments, strings and its tests."""
     text = re.sub(r"//[^\n]*", "", path.read_text(encoding="utf-8"))
     text = re.split(r"#\[cfg\((?:test|all\(test[^\]]*)\)\]\s*mod\b", text)[0]
+    text = re.sub(r"\bpub\(in [\w:]+\)", "pub", text)
     return re.sub(r'"(?:[^"\\]|\\.)*"', '""', text)
 
 
