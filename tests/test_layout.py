@@ -27,16 +27,14 @@ pytestmark = pytest.mark.skipif(not CORE.exists(), reason="the sources are not h
 MAY_IMPORT: dict[str, set[str]] = {
     "error": set(),
     "parallel": {"error"},
-    "private": {"error"},
-    "walk": set(),
-    "input": {"error"},
-    "lines": {"error", "input"},
+    "io": {"error"},
+    "lines": {"error", "io"},
     "json": {"error"},
     "glue": {"error", "json"},
     "entry": {"error", "lines", "json", "glue"},
     "branches": set(),
     "event": {"error", "entry", "branches"},
-    "images": {"error", "parallel", "private", "walk", "input", "json", "event"},
+    "images": {"error", "parallel", "io", "json", "event"},
     "secrets": {"error", "json"},
     "agents": {"error", "json", "glue", "entry", "branches", "event", "images"},
     "head": {"error", "json", "agents"},
@@ -48,7 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 READING = {
     "error",
     "parallel",
-    "input",
+    "io",
     "lines",
     "json",
     "entry",
@@ -63,15 +61,15 @@ READING = {
     "story",
 }
 MAY_IMPORT["transcript"] = READING
-MAY_IMPORT["sessions"] = {"error", "walk", "input", "agents"}
-MAY_IMPORT["subagents"] = MAY_IMPORT["transcript"] | {"transcript", "walk"}
+MAY_IMPORT["sessions"] = {"error", "io", "agents"}
+MAY_IMPORT["subagents"] = MAY_IMPORT["transcript"] | {"transcript"}
 MAY_IMPORT["threads"] = MAY_IMPORT["subagents"] | {"subagents", "sessions"}
 MAY_IMPORT["manifest"] = MAY_IMPORT["subagents"] | {"subagents"}
 MAY_IMPORT["conversation"] = MAY_IMPORT["manifest"] | {"manifest"}
 MAY_IMPORT["parse"] = MAY_IMPORT["conversation"] | {"conversation", "threads", "sessions"}
 MAY_IMPORT["discover"] = MAY_IMPORT["parse"] | {"parse"}
-MAY_IMPORT["census"] = MAY_IMPORT["document"] | {"parallel", "input", "glue", "head", "document", "sessions"}
-MAY_IMPORT["sinks"] = {"error", "private", "event", "images", "conversation", "manifest", "parallel"}
+MAY_IMPORT["census"] = MAY_IMPORT["document"] | {"parallel", "io", "glue", "head", "document", "sessions"}
+MAY_IMPORT["sinks"] = {"error", "io", "event", "images", "conversation", "manifest", "parallel"}
 
 TOP_LEVEL = {
     "Cargo.lock",
@@ -193,16 +191,14 @@ def test_only_input_opens_transcripts() -> None:
     """Files are written by sinks and listed by sessions and subagents; nobody else meets the file system."""
     for path in core_files():
         if module_of(path) not in (
-            "input",
+            "io",
             "error",
             "sinks",
             "images",
             "discover",
             "subagents",
             "conversation",
-            "private",
             "sessions",
-            "walk",
         ):
             assert not re.search(r"\bstd::fs\b|\bFile::open\b", code_of(path)), path
 

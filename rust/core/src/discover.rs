@@ -11,7 +11,7 @@ use crate::agents::{AGENTS, Agent, SubagentFiles, agent_named};
 use crate::conversation::count_by_role;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Boundary, Event, Role};
-use crate::input::{LEAST_STRETCH, Source, plain_name};
+use crate::io::{LEAST_STRETCH, Source, plain_name};
 use crate::parallel;
 use crate::sessions::{Home, SessionFile, homes, session_files, session_files_below};
 use crate::threads;

@@ -5,7 +5,7 @@
 use memchr::memchr;
 
 use crate::error::Result;
-use crate::input::{BLOCK, Input};
+use crate::io::{BLOCK, Input};
 
 /// The longest line that is read, in bytes: 1 GiB. The longest seen in the wild had 144 MB. A longer one is
 /// passed over and reported, so that a file of another kind cannot take all memory.
@@ -280,7 +280,7 @@ fn grow(line: &mut Vec<u8>, more: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::Source;
+    use crate::io::Source;
     use proptest::prelude::*;
     use std::io::Read;
 

@@ -10,8 +10,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::agents::{AGENTS, Agent, SubagentFiles};
 use crate::error::{Error, Result};
-use crate::input::{is_compressed, plain_name, plain_path};
-use crate::walk::{Entry, Kind, Trouble, Walk};
+use crate::io::walk::{Entry, Kind, Trouble, Walk};
+use crate::io::{is_compressed, plain_name, plain_path};
 
 /// How deep below a folder of sessions, other than an agent's home, is looked.
 const MOST_FOLDERS: usize = 4;

@@ -11,13 +11,13 @@ use std::time::{Duration, SystemTime};
 
 use crate::error::{Error, ErrorKind};
 use crate::event::{Event, LinkedBy};
-use crate::input::{Input, Source, plain_name};
+use crate::io::walk::{Kind, Walk};
+use crate::io::{Input, Source, plain_name};
 use crate::json::Value;
 use crate::lines::LineReader;
 use crate::parallel;
 use crate::story::Story;
 use crate::transcript::{Reading, Sidechain, Transcript};
-use crate::walk::{Kind, Walk};
 
 pub use links::link;
 

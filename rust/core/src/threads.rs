@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::agents::Agent;
 use crate::error::{Error, ErrorKind};
 use crate::event::Thread;
-use crate::input::{Input, Source};
+use crate::io::{Input, Source};
 use crate::json::Value;
 use crate::lines::LineReader;
 use crate::parallel;

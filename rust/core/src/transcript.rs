@@ -18,7 +18,7 @@ use crate::entry::{Class, Damage, LineEntries, Place, Reason, Skimming};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{EntryId, Envelope, Fact, Said, Setting, Signal};
 use crate::head::{Head, Stranger};
-use crate::input::{FileStretch, Input, Source, stretches};
+use crate::io::{FileStretch, Input, Source, stretches};
 use crate::lines::{LINE_LIMIT, LineReader, Memory};
 use crate::parallel;
 use crate::story::Story;

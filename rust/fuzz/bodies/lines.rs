@@ -1,7 +1,7 @@
 //! The line reader against a plain split, however the bytes come in.
 
 use retell_core::Source;
-use retell_core::input::Input;
+use retell_core::io::Input;
 use retell_core::lines::LineReader;
 
 use super::{Dripping, ZSTD_MAGIC};

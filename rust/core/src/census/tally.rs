@@ -14,7 +14,7 @@ use crate::entry::{Class, Classify, Damage, Entry, Fields, LineEntries, Place, R
 use crate::error::{Error, ErrorKind, Result};
 use crate::glue::Recognize;
 use crate::head::{Head, Stranger};
-use crate::input::{Input, LEAST_STRETCH, Source, stretches};
+use crate::io::{Input, LEAST_STRETCH, Source, stretches};
 use crate::json::Members;
 use crate::json::Value;
 use crate::lines::{LINE_LIMIT, LineReader};

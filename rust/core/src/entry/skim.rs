@@ -139,7 +139,7 @@ mod tests {
     use crate::agents::{AGENTS, Agent};
     use crate::entry::{Damage, Entry, Place};
     use crate::error::Result;
-    use crate::input::Input;
+    use crate::io::Input;
     use crate::lines::LineReader;
 
     /// Notes all that it is given.

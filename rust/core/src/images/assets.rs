@@ -14,7 +14,7 @@ use super::beside::{partial, settle};
 use super::extract::Asset;
 use super::placeholder::matches_name;
 use crate::error::{Error, Result};
-use crate::private;
+use crate::io::permissions;
 
 /// The folder that assets lie in.
 pub struct Assets {
@@ -70,7 +70,7 @@ impl Assets {
     /// The assets in `folder`, which is made if they are to be written.
     pub fn open(folder: &Path, writes: bool) -> Result<Self> {
         if writes {
-            private::folder(folder).map_err(|error| Error::os(error, folder))?;
+            permissions::folder(folder).map_err(|error| Error::os(error, folder))?;
         }
         Ok(Self { folder: folder.to_owned(), writes, verified: Mutex::default() })
     }

@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 use super::files::FileOptions;
 use super::tree::Job;
 use crate::error::{Error, ErrorKind, Result};
-use crate::private;
+use crate::io::permissions;
 
 /// A file that was written this recently may still be written to.
 const QUIET_TIME: Duration = Duration::from_secs(60);
@@ -69,7 +69,7 @@ impl Target {
     pub fn new(job: &Job, options: &FileOptions) -> Result<Self> {
         let Some(to) = job.to.as_deref().filter(|_| !options.dry_run) else { return Ok(Self::Nowhere) };
         let folder = folder_of(to);
-        let made = private::folder(folder).and_then(|()| partial(folder));
+        let made = permissions::folder(folder).and_then(|()| partial(folder));
         let file = made.map_err(|error| Error::os(error, to))?;
         Ok(Self::Beside(BufWriter::with_capacity(GATHERED, file)))
     }

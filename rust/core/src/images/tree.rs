@@ -9,9 +9,10 @@ use super::beside::refuse_unsafe;
 use super::files::{FileOptions, Progress};
 use super::report::ImageReport;
 use crate::error::{Error, ErrorKind, Result};
-use crate::input::compressed_with;
-use crate::walk::{Entry, Kind, Trouble, Walk};
-use crate::{parallel, private};
+use crate::io::compressed_with;
+use crate::io::permissions;
+use crate::io::walk::{Entry, Kind, Trouble, Walk};
+use crate::parallel;
 
 /// One file to handle.
 pub struct Job {
@@ -47,7 +48,7 @@ pub fn each_file(
     let report = run(found, options.threads, progress, work)?;
     if !options.in_place && !options.dry_run {
         // Those with files in them are there by now; the others are missed as well.
-        folders.iter().try_for_each(|folder| private::folder(folder).map_err(|error| Error::os(error, folder)))?;
+        folders.iter().try_for_each(|folder| permissions::folder(folder).map_err(|error| Error::os(error, folder)))?;
     }
     Ok(report)
 }

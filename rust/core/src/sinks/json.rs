@@ -19,8 +19,9 @@ use tempfile::TempDir;
 use crate::conversation::{Conversation, PROGRAM};
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::io::permissions;
 use crate::manifest::Manifest;
-use crate::{parallel, private};
+use crate::parallel;
 
 use super::event_text::push_event;
 
@@ -59,7 +60,7 @@ pub fn write(conversation: &Conversation, folder: &Path) -> Result<()> {
     };
     let parent = if is_new { parent_of(folder) } else { folder.to_owned() };
     if is_new {
-        private::folder(&parent).map_err(|error| Error::os(error, &parent))?;
+        permissions::folder(&parent).map_err(|error| Error::os(error, &parent))?;
     } else {
         former_run(conversation, folder)?;
     }
@@ -161,7 +162,7 @@ fn fill(conversation: &Conversation, folder: &Path) -> Result<(), (io::Error, St
         out.flush()
     })?;
     if !conversation.assets.is_empty() {
-        private::folder(&folder.join(ASSETS)).map_err(|error| (error, ASSETS.to_owned()))?;
+        permissions::folder(&folder.join(ASSETS)).map_err(|error| (error, ASSETS.to_owned()))?;
         for (name, image) in &conversation.assets {
             unsynced.create(format!("{ASSETS}/{name}"), |file| conversation.copy_image(*image, file))?;
         }
@@ -181,7 +182,8 @@ impl Unsynced<'_> {
         name: String,
         fill: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> Result<(), (io::Error, String)> {
-        let filled = private::new_file(&self.folder.join(&name)).and_then(|mut file| fill(&mut file).map(|()| file));
+        let filled =
+            permissions::new_file(&self.folder.join(&name)).and_then(|mut file| fill(&mut file).map(|()| file));
         match filled {
             Ok(file) => self.files.push((file, name)),
             Err(error) => return Err((error, name)),
@@ -209,7 +211,7 @@ fn put_in_place(conversation: &Conversation, staging: &TempDir, folder: &Path) -
     };
     if !conversation.assets.is_empty() {
         let assets = folder.join(ASSETS);
-        private::folder(&assets).map_err(|error| Error::os(error, &assets))?;
+        permissions::folder(&assets).map_err(|error| Error::os(error, &assets))?;
         for (name, _) in &conversation.assets {
             place(&format!("{ASSETS}/{name}"))?;
         }
