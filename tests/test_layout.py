@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(not CORE.exists(), reason="the sources are not h
 MAY_IMPORT: dict[str, set[str]] = {
     "error": set(),
     "parallel": {"error"},
-    "io": {"error"},
+    "io": {"error", "parallel"},
     "lines": {"error", "io"},
     "json": {"error"},
     "glue": {"error", "json"},
@@ -187,20 +187,48 @@ def test_the_binding_prints_nothing_and_does_not_end_the_process() -> None:
         assert not re.search(r"\be?print(?:ln)?!|\bprocess::exit\b", code_of(path)), path
 
 
-def test_only_input_opens_transcripts() -> None:
-    """Files are written by sinks and listed by sessions and subagents; nobody else meets the file system."""
+@pytest.mark.parametrize(
+    "forbidden",
+    [
+        r"\bstd::fs\b",
+        r"\bfs::\w",
+        r"\bFile::",
+        r"\bOpenOptions\b",
+        r"\bread_dir\b",
+        r"\b(tempfile|walkdir)::",
+    ],
+)
+def test_only_io_opens_lists_and_replaces_files(forbidden: str) -> None:
+    """To ask what a path is, `path.metadata()` and its like, is everybody's."""
     for path in core_files():
-        if module_of(path) not in (
-            "io",
-            "error",
-            "sinks",
-            "images",
-            "discover",
-            "subagents",
-            "conversation",
-            "sessions",
-        ):
-            assert not re.search(r"\bstd::fs\b|\bFile::open\b", code_of(path)), path
+        if module_of(path) != "io":
+            assert not re.search(forbidden, code_of(path)), path
+    assert any(re.search(forbidden, code_of(path)) for path in sorted((CORE / "io").rglob("*.rs")))
+
+
+def siblings_of(path: Path) -> set[Path]:
+    """The files of `images/` that one of them names, by `super::` or from the root of the crate."""
+    module = [part for part in path.relative_to(CORE).with_suffix("").parts if part != "mod"]
+    above = module if path.name == "mod.rs" else module[:-1]
+    imported = set()
+    for match in re.finditer(r"\b(crate|super|self)((?:::\w+)+)", code_of(path)):
+        names = match[2].split("::")[1:]
+        start = {"crate": [], "super": module[:-1], "self": above}[match[1]]
+        parts = [*start, *names]
+        while parts and not (CORE.joinpath(*parts).with_suffix(".rs")).exists():
+            parts.pop()
+        imported.add(CORE.joinpath(*parts).with_suffix(".rs") if parts else path)
+    return {each for each in imported if each != path and CORE / "images" in each.parents}
+
+
+def test_the_files_of_images_import_each_other_in_no_circle() -> None:
+    left = {path: siblings_of(path) for path in (CORE / "images").rglob("*.rs") if path.name != "mod.rs"}
+    assert any(left.values())
+    while left:
+        free = [path for path, imported in left.items() if not imported & left.keys()]
+        assert free, f"a circle among {sorted(path.name for path in left)}"
+        for path in free:
+            del left[path]
 
 
 # ---------------------------------------------------------------- Python

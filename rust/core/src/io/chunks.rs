@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::compression::{Compression, MAGIC_LENGTH};
-use super::source::{Source, in_either_form, open_file, read_at};
+use super::source::{Source, Stamp, in_either_form, open_file, read_at};
 use crate::error::{Error, Result};
 
 /// The least, in bytes, that is worth a stretch of its own.
@@ -78,7 +78,7 @@ fn stretches_of(path: &Path, threads: usize, least: u64) -> io::Result<Option<Ve
     if !kind.is_file() || kind.len() < 2 * least {
         return Ok(None);
     }
-    let (file, size) = open_file(path)?;
+    let (file, Stamp { length: size, .. }) = open_file(path)?;
     let mut first = [0; MAGIC_LENGTH];
     if read_at(&file, &mut first, 0)? < first.len() || Compression::of(&first).is_some() {
         return Ok(None);

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use super::blocks::{BLOCK, Blocks, read_ahead, read_block, room};
 use super::chunks::{FileStretch, newline};
 use super::compression::{Begun, Compression, MAGIC_LENGTH};
-use super::source::{OpenedLater, Source, in_either_form, is_socket, open_file, read_at};
+use super::source::{OpenedLater, Source, Stamp, in_either_form, is_socket, open_file, read_at};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Files up to this size are read without a second thread: starting it would take longer.
@@ -67,8 +67,10 @@ impl Input {
                     }
                 });
                 match opened.map_err(|error| Error::os(error, &path))? {
-                    Some((file, size)) if size > small => Self::of_large(file, size, path),
-                    Some((file, size)) => Self::of(Box::new(file.take(size)), Some(size), false, path),
+                    Some((file, stamp)) if stamp.length > small => Self::of_large(file, stamp.length, path),
+                    Some((file, Stamp { length, .. })) => {
+                        Self::of(Box::new(file.take(length)), Some(length), false, path)
+                    }
                     None => Self::of(Box::new(OpenedLater::at(&path)), None, true, path),
                 }
             }
@@ -155,7 +157,7 @@ impl Input {
                 self.0.read(&mut buffer[..count])
             }
         }
-        let (file, size) = open_file(path).map_err(|error| Error::os(error, path))?;
+        let (file, Stamp { length: size, .. }) = open_file(path).map_err(|error| Error::os(error, path))?;
         let stretch = FileStretch { file: Arc::new(file), place: 0..size, path: path.to_owned() };
         let input = Self::of_stretch(&stretch);
         Ok(Self { blocks: Blocks::Here { reader: Box::new(Pieces(stretch, piece)), left: Some(size) }, ..input })

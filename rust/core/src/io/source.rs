@@ -3,6 +3,7 @@
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::compression::{Compression, MAGIC_LENGTH, other_forms};
 
@@ -57,14 +58,34 @@ pub fn is_socket(_: &Metadata) -> bool {
     false
 }
 
-/// Opens a file, and says how long it is.
-pub fn open_file(path: &Path) -> io::Result<(File, u64)> {
+/// What a file is like at one moment: one that is still like that has not changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// In bytes.
+    pub length: u64,
+    /// When it was written last, where the file system knows.
+    pub modified: Option<SystemTime>,
+}
+
+impl Stamp {
+    /// That of the file whose metadata these are.
+    #[must_use]
+    pub fn of(metadata: &Metadata) -> Self {
+        Self { length: metadata.len(), modified: metadata.modified().ok() }
+    }
+}
+
+/// Opens the file at `path`, as it is stored.
+///
+/// # Errors
+/// When it cannot be opened, or is a folder.
+pub fn open_file(path: &Path) -> io::Result<(File, Stamp)> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
     if metadata.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
-    Ok((file, metadata.len()))
+    Ok((file, Stamp::of(&metadata)))
 }
 
 /// A pipe or a device, opened by the thread that reads it.
