@@ -13,7 +13,7 @@ use crate::lines::Line;
 pub fn read(document: &[u8], agent: &dyn Agent, records: &mut dyn Records) -> u64 {
     let bom = if document.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     let start = skip_blank(document, bom);
-    let mut reading = Reading { document, entries: LineEntries::new(agent), records, at: 0, line: 1 };
+    let mut reading = DocumentReader { document, entries: LineEntries::new(agent), records, at: 0, line: 1 };
     let value = Value::new(&document[start..]);
     let mut whole_until = start;
     for part in agent.document_records(value) {
@@ -51,7 +51,7 @@ pub fn read(document: &[u8], agent: &dyn Agent, records: &mut dyn Records) -> u6
     lines + u64::from(document.last().is_some_and(|&last| last != b'\n'))
 }
 
-struct Reading<'r> {
+struct DocumentReader<'r> {
     document: &'r [u8],
     entries: LineEntries<'r>,
     records: &'r mut dyn Records,
@@ -60,7 +60,7 @@ struct Reading<'r> {
     line: u64,
 }
 
-impl Reading<'_> {
+impl DocumentReader<'_> {
     /// Reads one record; gives the place behind it.
     fn record(&mut self, record: Value<'_>) -> usize {
         // The value was cut out of the document: its distance from the document's beginning is its offset.

@@ -5,20 +5,18 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::sync::Arc;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use retell_core::images::{self, FileOptions, PlaceholderForm};
-use retell_core::{Error, ErrorKind};
 
-use crate::error::{MissingAssetWarning, to_python};
+use crate::error::MissingAssetWarning;
 use crate::fresh;
 use crate::parse::number_of_threads;
-use crate::progress::PROGRESS_EVERY;
+use crate::progress::watched_at_once;
 
 /// The codec for an agent's transcripts, or None for agents that do not inline images.
 #[pyfunction]
@@ -178,7 +176,10 @@ pub fn externalize(
     has_one_target(out.as_ref(), in_place, dry_run)?;
     let threads = number_of_threads(threads)?;
     let options = FileOptions { cap: max_image_bytes, in_place, dry_run, threads, ..FileOptions::default() };
-    watched(py, progress, |told| images::extract_files(&path, out.as_deref(), &assets_dir, &options, told))
+    watched_at_once(py, progress.as_ref(), |progress| {
+        images::extract_files(&path, out.as_deref(), &assets_dir, &options, progress)
+    })
+    .map(ImageReport::of_all)
 }
 
 /// Puts the images of a file or a folder back.
@@ -200,7 +201,10 @@ pub fn restore(
     has_one_target(out.as_ref(), in_place, dry_run)?;
     let (form, threads) = (form_of(format)?, number_of_threads(threads)?);
     let options = FileOptions { form, allow_missing, in_place, dry_run, threads, ..FileOptions::default() };
-    watched(py, progress, |told| images::restore_files(&path, out.as_deref(), &assets_dir, &options, told))
+    watched_at_once(py, progress.as_ref(), |progress| {
+        images::restore_files(&path, out.as_deref(), &assets_dir, &options, progress)
+    })
+    .map(ImageReport::of_all)
 }
 
 /// Counts the images of a file, a folder, or several. Reads only.
@@ -215,7 +219,8 @@ pub fn list_images(
 ) -> PyResult<ImageReport> {
     let paths = paths_of(path)?;
     let options = FileOptions { cap: max_image_bytes, threads: number_of_threads(threads)?, ..FileOptions::default() };
-    watched(py, progress, |told| images::list_files(&paths, &options, told))
+    watched_at_once(py, progress.as_ref(), |progress| images::list_files(&paths, &options, progress))
+        .map(ImageReport::of_all)
 }
 
 /// One path, or several.
@@ -233,38 +238,6 @@ fn has_one_target(out: Option<&PathBuf>, in_place: bool, dry_run: bool) -> PyRes
         (None, false) if !dry_run => Err(PyValueError::new_err("give out, or in_place=True")),
         _ => Ok(()),
     }
-}
-
-/// Does `work` without the interpreter, calls `progress` every now and then, and lets signals through.
-fn watched(
-    py: Python<'_>,
-    progress: Option<Py<PyAny>>,
-    work: impl FnOnce(images::Progress<'_>) -> Result<images::ImageReports, Error> + Send,
-) -> PyResult<ImageReport> {
-    let raised = Mutex::new(None);
-    let last = Mutex::new(None::<Instant>);
-    let told = |done: u64, total: u64| {
-        let due = last.lock().is_ok_and(|mut last| {
-            let due = last.is_none_or(|last| last.elapsed() >= PROGRESS_EVERY);
-            if due {
-                *last = Some(Instant::now());
-            }
-            due
-        });
-        if !due {
-            return true;
-        }
-        let told = Python::attach(|py| {
-            py.check_signals()?;
-            progress.as_ref().map_or(Ok(()), |callback| callback.call1(py, (done, total)).map(drop))
-        });
-        told.map_err(|error| raised.lock().map(|mut slot| *slot = Some(error))).is_ok()
-    };
-    let reports = py.detach(|| work(&told));
-    reports.map(ImageReport::of_all).map_err(|error| {
-        let stopped = (error.kind() == ErrorKind::Stopped).then(|| raised.lock().ok()?.take()).flatten();
-        stopped.unwrap_or_else(|| to_python(py, &error))
-    })
 }
 
 /// What was done with images.

@@ -141,6 +141,7 @@ mod tests {
     use crate::error::Result;
     use crate::io::Input;
     use crate::lines::LineReader;
+    use crate::progress::Progress;
 
     /// Notes all that it is given.
     struct Notes {
@@ -186,7 +187,9 @@ mod tests {
         let mut notes = Notes { agent, evidence, found: Vec::new() };
         let mut entries = LineEntries::new(agent);
         let mut passed = 0;
-        while let Some(line) = lines.next_line_or_skim(&mut |_| Ok(()), &mut Skimming::new(&mut entries, &mut notes))? {
+        while let Some(line) =
+            lines.next_line_or_skim(&mut Progress::silent(), &mut Skimming::new(&mut entries, &mut notes))?
+        {
             passed += line.passed;
             notes.found.push(format!("line {} {} to {}", line.number, line.offset, line.end()));
             entries.read(&line, &mut notes);

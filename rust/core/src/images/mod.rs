@@ -18,7 +18,7 @@ mod store;
 mod window;
 
 pub use extract::{Asset, Extracted, Lifted, extract, lift};
-pub use files::{FileOptions, ImageReport, ImageReports, Progress, extract_files, list_files, restore_files};
+pub use files::{FileOptions, ImageReport, ImageReports, extract_files, list_files, restore_files};
 pub use find::{images_in_text, inline_images};
 pub use format::ImageFormat;
 pub use placeholder::{PlaceholderForm, asset_name, has_placeholders, matches_name};

@@ -5,8 +5,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel,
 use std::thread;
 use std::time::Duration;
 
+use super::chunks::FileStretch;
 use super::compression::Begun;
 use crate::error::Result;
+use crate::progress::Progress;
 
 /// How much is asked for at a time. Larger blocks leave the second-level cache and cost more than the fewer calls
 /// save.
@@ -26,13 +28,21 @@ const PATIENCE: Duration = Duration::from_millis(50);
 pub enum Blocks {
     /// Read when asked for, by the thread that asks; and how many bytes are left at the most, when that is known.
     Here { reader: Box<dyn Read + Send>, left: Option<u64> },
+    /// A large file whose blocks are read ahead as soon as the first one is asked for.
+    Large(FileStretch),
     /// Read ahead by another thread, which takes spent blocks back.
     Ahead { filled: Receiver<io::Result<Vec<u8>>>, spent: Sender<Vec<u8>> },
 }
 
 impl Blocks {
     /// Gives a block back that is no longer needed, to be filled again by the thread that reads ahead.
-    pub fn give_back(&self, spent: &mut Vec<u8>) {
+    pub fn give_back(&mut self, spent: &mut Vec<u8>) {
+        if let Self::Large(_) = self {
+            let nothing = Self::Here { reader: Box::new(io::empty()), left: Some(0) };
+            if let Self::Large(file) = std::mem::replace(self, nothing) {
+                *self = read_ahead(Box::new(file));
+            }
+        }
         if let Self::Ahead { spent: back, .. } = self {
             // The reader may have ended already and need no more blocks.
             let _ = back.send(std::mem::take(spent));
@@ -40,12 +50,8 @@ impl Blocks {
     }
 
     /// The next block, empty or `None` at the end; `spent` is filled again where this thread reads. While there is
-    /// nothing to give, `wait` is asked every now and then whether to go on. The outer error is its own.
-    pub fn next(
-        &mut self,
-        spent: Vec<u8>,
-        wait: &mut dyn FnMut() -> Result<()>,
-    ) -> Result<Option<io::Result<Vec<u8>>>> {
+    /// nothing to give, `progress` is asked every now and then whether to go on. The outer error is its own.
+    pub fn next(&mut self, spent: Vec<u8>, progress: &mut Progress<'_>) -> Result<Option<io::Result<Vec<u8>>>> {
         match self {
             Self::Here { reader, left } => {
                 let block = read_block(reader, spent, room(*left));
@@ -54,14 +60,16 @@ impl Blocks {
                 }
                 Ok(Some(block))
             }
-            Self::Ahead { filled, .. } => next_filled(filled, wait),
+            // It is being read ahead by now.
+            Self::Large(_) => Ok(None),
+            Self::Ahead { filled, .. } => next_filled(filled, progress),
         }
     }
 }
 
 fn next_filled(
     filled: &Receiver<io::Result<Vec<u8>>>,
-    wait: &mut dyn FnMut() -> Result<()>,
+    progress: &mut Progress<'_>,
 ) -> Result<Option<io::Result<Vec<u8>>>> {
     match filled.try_recv() {
         Ok(block) => return Ok(Some(block)),
@@ -72,7 +80,7 @@ fn next_filled(
         match filled.recv_timeout(PATIENCE) {
             Ok(block) => return Ok(Some(block)),
             Err(RecvTimeoutError::Disconnected) => return Ok(None),
-            Err(RecvTimeoutError::Timeout) => wait()?,
+            Err(RecvTimeoutError::Timeout) => progress.ask()?,
         }
     }
 }

@@ -3,11 +3,10 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::compression::{Compression, MAGIC_LENGTH};
-use super::source::{Source, Stamp, in_either_form, open_file, read_at};
+use super::source::read_at;
 use crate::error::{Error, Result};
 
 /// The least, in bytes, that is worth a stretch of its own.
@@ -60,30 +59,10 @@ impl Read for FileStretch {
     }
 }
 
-/// Cuts a large plain file into stretches of whole lines, of at least about `least` bytes, for up to `threads`
-/// readers; `None` when `source` is something else, or too small for that to pay.
-///
-/// # Errors
-/// [`crate::ErrorKind::Io`] when the file cannot be opened or read.
-pub fn stretches(source: &Source, threads: usize, least: u64) -> Result<Option<Vec<FileStretch>>> {
-    let Source::Path(path) = source else { return Ok(None) };
-    in_either_form(path, |path| stretches_of(path, threads, least.max(1))).map_err(|error| Error::os(error, path))
-}
-
-fn stretches_of(path: &Path, threads: usize, least: u64) -> io::Result<Option<Vec<FileStretch>>> {
-    if threads <= 1 {
-        return Ok(None);
-    }
-    let kind = path.metadata()?;
-    if !kind.is_file() || kind.len() < 2 * least {
-        return Ok(None);
-    }
-    let (file, Stamp { length: size, .. }) = open_file(path)?;
-    let mut first = [0; MAGIC_LENGTH];
-    if read_at(&file, &mut first, 0)? < first.len() || Compression::of(&first).is_some() {
-        return Ok(None);
-    }
-    let file = Arc::new(file);
+/// Cuts a file into stretches of whole lines.
+pub fn stretches_of(whole: &FileStretch, threads: usize, least: u64) -> io::Result<Vec<FileStretch>> {
+    let FileStretch { file, place, path } = whole;
+    let size = place.end;
     let count = (size / least).clamp(2, (threads as u64 * STRETCHES_EACH).max(size / MOST_STRETCH));
     let mut cuts = vec![0];
     for at in 1..count {
@@ -91,7 +70,7 @@ fn stretches_of(path: &Path, threads: usize, least: u64) -> io::Result<Option<Ve
         if cuts.last().is_some_and(|&last| size / count * at < last) {
             continue;
         }
-        let cut = newline(&file, size / count * at, size, 64 * 1024)?.map_or(size, |found| found + 1);
+        let cut = newline(file, size / count * at, size, 64 * 1024)?.map_or(size, |found| found + 1);
         if cuts.last().is_some_and(|&last| last < cut) {
             cuts.push(cut);
         }
@@ -99,8 +78,8 @@ fn stretches_of(path: &Path, threads: usize, least: u64) -> io::Result<Option<Ve
     if cuts.last().is_some_and(|&last| last < size) {
         cuts.push(size);
     }
-    let stretch = |pair: &[u64]| FileStretch { file: file.clone(), place: pair[0]..pair[1], path: path.to_owned() };
-    Ok(Some(cuts.windows(2).map(stretch).collect()))
+    let stretch = |pair: &[u64]| FileStretch { file: file.clone(), place: pair[0]..pair[1], path: path.clone() };
+    Ok(cuts.windows(2).map(stretch).collect())
 }
 
 /// The first 0x0A at or behind `from` and before `end`, looked for in so many bytes at a time.

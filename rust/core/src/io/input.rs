@@ -13,10 +13,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::blocks::{BLOCK, Blocks, read_ahead, read_block, room};
-use super::chunks::{FileStretch, newline};
+use super::chunks::{FileStretch, newline, stretches_of};
 use super::compression::{Begun, Compression, MAGIC_LENGTH};
 use super::source::{OpenedLater, Source, Stamp, in_either_form, is_socket, open_file, read_at};
 use crate::error::{Error, ErrorKind, Result};
+use crate::progress::Progress;
 
 /// Files up to this size are read without a second thread: starting it would take longer.
 const SMALL: u64 = 1024 * 1024;
@@ -43,6 +44,14 @@ impl Input {
     /// [`crate::ErrorKind::Io`] when the file cannot be opened or its first bytes not be read.
     pub fn open(source: Source) -> Result<Self> {
         Self::open_with(source, SMALL)
+    }
+
+    /// The same, of a file of which stretches of at least `least` bytes may be read side by side.
+    ///
+    /// # Errors
+    /// As for [`Input::open`].
+    pub fn open_to_cut(source: Source, least: u64) -> Result<Self> {
+        Self::open_with(source, SMALL.min((2 * least).saturating_sub(1)))
     }
 
     /// Opens the file at `path` of which only the beginning is wanted: nothing is read ahead.
@@ -97,8 +106,9 @@ impl Input {
         let file = Arc::new(file);
         let is_plain = Compression::of(&first).is_none();
         let again = is_plain.then(|| (file.clone(), size));
-        let reader = Box::new(FileStretch { file, place: 0..size, path: path.clone() });
-        Ok(Self { file: again, ..Self::of(reader, Some(size).filter(|_| is_plain), true, path)? })
+        let whole = FileStretch { file, place: 0..size, path: path.clone() };
+        let blocks = if is_plain { Blocks::Large(whole) } else { read_ahead(Box::new(whole)) };
+        Ok(Self { blocks, peeked: VecDeque::new(), size: Some(size).filter(|_| is_plain), path, file: again })
     }
 
     fn of(reader: Box<dyn Read + Send>, size: Option<u64>, ahead: bool, path: PathBuf) -> Result<Self> {
@@ -131,16 +141,16 @@ impl Input {
     }
 
     /// The next block, never empty; `None` at the end. `spent` is a block that is no longer needed, to be filled
-    /// again. While there is nothing to give, `wait` is asked every now and then whether to go on.
+    /// again. While there is nothing to give, `progress` is asked every now and then whether to go on.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Io`], with the path; what `wait` fails with.
-    pub fn next_block(&mut self, mut spent: Vec<u8>, wait: &mut dyn FnMut() -> Result<()>) -> Result<Option<Vec<u8>>> {
+    /// [`crate::ErrorKind::Io`], with the path; [`crate::ErrorKind::Stopped`].
+    pub fn next_block(&mut self, mut spent: Vec<u8>, progress: &mut Progress<'_>) -> Result<Option<Vec<u8>>> {
         self.blocks.give_back(&mut spent);
         if let Some(block) = self.peeked.pop_front() {
             return Ok(Some(block));
         }
-        let Some(block) = self.blocks.next(spent, wait)? else { return Ok(None) };
+        let Some(block) = self.blocks.next(spent, progress)? else { return Ok(None) };
         let block = block.map_err(|error| Error::os(error, &self.path))?;
         Ok((!block.is_empty()).then_some(block))
     }
@@ -199,12 +209,15 @@ impl Input {
     ///
     /// # Errors
     /// As for [`Input::next_block`].
-    pub fn head(&mut self, size: usize, wait: &mut dyn FnMut() -> Result<()>) -> Result<Vec<u8>> {
+    pub fn head(&mut self, size: usize, progress: &mut Progress<'_>) -> Result<Vec<u8>> {
+        if let Blocks::Large(file) = &self.blocks {
+            return file.head(size);
+        }
         let mut peeked = std::mem::take(&mut self.peeked);
         let mut length: usize = peeked.iter().map(Vec::len).sum();
         let mut spent = Vec::new();
         while length < size {
-            let Some(block) = self.next_block(std::mem::take(&mut spent), wait)? else { break };
+            let Some(block) = self.next_block(std::mem::take(&mut spent), progress)? else { break };
             length += block.len();
             match peeked.back_mut() {
                 // A pipe may give a few bytes at a time: whole blocks of memory for each would be much.
@@ -223,14 +236,28 @@ impl Input {
         Ok(head)
     }
 
+    /// The stretches of whole lines, each of at least about `least` bytes, that so many threads may read side by side: of
+    /// a large plain file of which no block was asked for yet; `None` for everything else.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Io`], with the path.
+    pub fn stretches(&self, threads: usize, least: u64) -> Result<Option<Vec<FileStretch>>> {
+        let least = least.max(1);
+        let Blocks::Large(whole) = &self.blocks else { return Ok(None) };
+        if threads <= 1 || whole.length() < 2 * least {
+            return Ok(None);
+        }
+        stretches_of(whole, threads, least).map(Some).map_err(|error| Error::os(error, &self.path))
+    }
+
     /// All that is left, in one piece; an error when that is more than `limit` bytes.
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotATranscript`] when it is; otherwise as for [`Input::next_block`].
-    pub fn all(&mut self, limit: usize, wait: &mut dyn FnMut() -> Result<()>) -> Result<Vec<u8>> {
+    pub fn all(&mut self, limit: usize, progress: &mut Progress<'_>) -> Result<Vec<u8>> {
         let mut all = Vec::with_capacity(self.size.and_then(|size| usize::try_from(size).ok()).unwrap_or(0).min(limit));
         let mut spent = Vec::new();
-        while let Some(block) = self.next_block(spent, wait)? {
+        while let Some(block) = self.next_block(spent, progress)? {
             if all.len() + block.len() > limit {
                 let message = format!("a document of more than {limit} bytes is not read");
                 return Err(Error::new(ErrorKind::NotATranscript, message).at(&self.path));
@@ -244,11 +271,10 @@ impl Input {
 
 #[cfg(test)]
 mod tests {
-    use super::super::chunks::stretches;
     use super::*;
 
     fn read(path: &Path) -> Result<Vec<u8>> {
-        Input::open(Source::Path(path.to_owned()))?.all(1 << 30, &mut || Ok(()))
+        Input::open(Source::Path(path.to_owned()))?.all(1 << 30, &mut Progress::silent())
     }
 
     #[test]
@@ -258,12 +284,13 @@ mod tests {
         let content = b"{\"type\":\"user\"}\n".repeat(100_000);
         std::fs::write(&compressed, zstd::encode_all(&content[..], 3).unwrap()).unwrap();
         assert!(read(&plain).unwrap() == content);
-        assert!(stretches(&Source::Path(plain.clone()), 2, 1).unwrap().is_none());
+        let is_cut = |path: &Path| Input::open_to_cut(Source::Path(path.to_owned()), 1)?.stretches(2, 1);
+        assert!(is_cut(&plain).unwrap().is_none());
         std::fs::rename(&compressed, folder.path().join("other")).unwrap();
         assert_eq!(read(&plain).unwrap_err().path(), Some(plain.as_path()));
         std::fs::write(&plain, &content).unwrap();
         assert!(read(&compressed).unwrap() == content);
-        assert!(stretches(&Source::Path(compressed.clone()), 2, 1).unwrap().is_some());
+        assert!(is_cut(&compressed).unwrap().is_some());
         // Of two that are there, the one that was asked for is read.
         std::fs::write(&compressed, zstd::encode_all(&b"{}"[..], 3).unwrap()).unwrap();
         assert!(read(&plain).unwrap() == content);
@@ -282,10 +309,10 @@ mod tests {
             }
         }
         let mut input = Input::open(Source::Reader(Box::new(Dripping(100_000)), None)).unwrap();
-        assert_eq!(input.head(50_000, &mut || Ok(())).unwrap().len(), 50_000);
+        assert_eq!(input.head(50_000, &mut Progress::silent()).unwrap().len(), 50_000);
         assert!(input.peeked.iter().map(Vec::capacity).sum::<usize>() <= 2 * BLOCK);
-        assert_eq!(input.head(70_000, &mut || Ok(())).unwrap().len(), 70_000);
-        assert_eq!(input.all(1 << 20, &mut || Ok(())).unwrap().len(), 100_000);
+        assert_eq!(input.head(70_000, &mut Progress::silent()).unwrap().len(), 70_000);
+        assert_eq!(input.all(1 << 20, &mut Progress::silent()).unwrap().len(), 100_000);
     }
 
     #[test]
@@ -294,10 +321,10 @@ mod tests {
         for length in [0, 1, 3, 24_000] {
             std::fs::write(file.path(), "x".repeat(length)).unwrap();
             let mut input = Input::open(Source::Path(file.path().to_owned())).unwrap();
-            let block = input.next_block(Vec::new(), &mut || Ok(())).unwrap();
+            let block = input.next_block(Vec::new(), &mut Progress::silent()).unwrap();
             assert_eq!(block.as_ref().map(Vec::len), Some(length).filter(|&length| length > 0));
             assert!(length == 0 || block.unwrap_or_default().capacity() <= length.max(8));
-            assert!(input.next_block(Vec::new(), &mut || Ok(())).unwrap().is_none());
+            assert!(input.next_block(Vec::new(), &mut Progress::silent()).unwrap().is_none());
         }
     }
 }

@@ -14,7 +14,7 @@ pub(crate) mod walk;
 pub(crate) use std::fs::{read as read_file, remove_dir, remove_file};
 
 pub use blocks::BLOCK;
-pub use chunks::{FileStretch, LEAST_STRETCH, stretches};
+pub use chunks::{FileStretch, LEAST_STRETCH};
 pub use compression::{is_compressed, plain_name, plain_path};
 pub use input::Input;
 pub use source::{Source, Stamp, compressed_with, open_file};

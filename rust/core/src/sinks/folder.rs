@@ -147,13 +147,13 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::{ParseOptions, Source, parse};
+    use crate::{ParseOptions, Progress, Source, parse};
 
     const LINE: &str = r#"{"type":"user","uuid":"u","sessionId":"s","timestamp":"2026-02-10T09:14:01.000Z","message":{"role":"user","content":"why does the boat leak"}}"#;
 
     fn conversation() -> Conversation {
         let bytes = format!("{LINE}\n").into_bytes();
-        parse(Source::Bytes(bytes), &ParseOptions::default(), &mut |_, _| true).unwrap()
+        parse(Source::Bytes(bytes), &ParseOptions::default(), &mut Progress::silent()).unwrap()
     }
 
     fn listed(folder: &Path) -> Vec<String> {

@@ -52,7 +52,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::{ParseOptions, Source, parse};
+    use crate::{ParseOptions, Progress, Source, parse};
 
     #[test]
     fn an_event_is_written_as_serde_json_writes_it() {
@@ -61,7 +61,7 @@ mod tests {
         let options = ParseOptions { include_subagents: true, ..ParseOptions::default() };
         let mut events = 0;
         for path in sessions.into_iter().flatten().map(|entry| entry.unwrap().path()) {
-            let Ok(conversation) = parse(Source::Path(path), &options, &mut |_, _| true) else { continue };
+            let Ok(conversation) = parse(Source::Path(path), &options, &mut Progress::silent()) else { continue };
             for event in &conversation.events {
                 let mut written = Vec::new();
                 write_event(event, &mut written).unwrap();

@@ -5,9 +5,6 @@ use std::num::NonZero;
 use crate::images::placeholder::PlaceholderForm;
 use crate::images::runs::DEFAULT_CAP;
 
-/// Told how many bytes are done, and how many there are. Says whether to go on.
-pub type Progress<'p> = &'p (dyn Fn(u64, u64) -> bool + Sync);
-
 /// How to treat files.
 #[derive(Debug, Clone)]
 pub struct FileOptions {
