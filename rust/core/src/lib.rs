@@ -37,6 +37,9 @@ pub mod sinks;
 mod story;
 mod stretch;
 pub mod subagents;
+#[cfg(test)]
+#[path = "../tests/third_agent/mod.rs"]
+mod third_agent;
 mod threads;
 pub mod transcript;
 

@@ -10,10 +10,11 @@
 
 use crate::agents::Agent;
 use crate::document;
-use crate::entry::{Classify, LineEntries, Records, Skimming};
+use crate::entry::{LineEntries, RecordTypes, Records, Skimming};
 use crate::error::{Error, ErrorKind, Result};
 use crate::head::{Head, Stranger};
 use crate::io::{FileStretch, Input, LEAST_STRETCH, Source};
+use crate::json::Value;
 use crate::lines::{LINE_LIMIT, LineReader, Memory};
 use crate::parallel;
 use crate::progress::{Progress, Shared};
@@ -26,6 +27,9 @@ const STRETCHES_AHEAD: usize = 2;
 
 /// Takes the records of a source, or of a stretch of it.
 pub trait RecordSink: Records + Send {
+    /// The records that follow are those of one document, which is this value.
+    fn begin_document(&mut self, _document: Value<'_>) {}
+
     /// What went wrong while taking a record.
     ///
     /// # Errors
@@ -112,7 +116,7 @@ impl Opened {
         if self.head.document { Vec::new() } else { std::mem::take(&mut self.beginning) }
     }
 
-    /// Reads it to its end, each record as `classify` sees it. `new` makes a sink; it is told whether the sink takes what
+    /// Reads it to its end, whose records are of these `types`. `new` makes a sink; it is told whether the sink takes what
     /// the source begins with.
     ///
     /// # Errors
@@ -120,7 +124,7 @@ impl Opened {
     /// or is a document that is too long, [`ErrorKind::Stopped`], and what a sink fails with.
     pub fn read<S: RecordSink>(
         self,
-        classify: &(dyn Classify + Sync),
+        types: RecordTypes,
         new: &(dyn Fn(bool) -> S + Sync),
         fold: &mut dyn Fold<S>,
         progress: &mut Progress<'_>,
@@ -129,6 +133,7 @@ impl Opened {
         if head.document {
             let document = input.all(LINE_LIMIT, progress)?;
             let mut sink = new(true);
+            sink.begin_document(document::root(&document));
             let lines = document::read(&document, head.agent, &mut sink);
             sink.failure()?;
             fold.append(sink, Extent { lines, bytes: document.len() as u64 });
@@ -138,11 +143,11 @@ impl Opened {
             return Err(not_a_transcript("the first megabyte holds no JSON object"));
         }
         if let Some(stretches) = input.stretches(threads.count, threads.least_stretch)? {
-            return read_side_by_side(&stretches, threads.count, classify, new, fold, progress);
+            return read_side_by_side(&stretches, threads.count, types, new, fold, progress);
         }
         let mut lines = LineReader::new(input);
         let mut sink = new(true);
-        read_lines(&mut lines, classify, &mut sink, &mut |sink| fold.line_read(sink), progress)?;
+        read_lines(&mut lines, types, &mut sink, &mut |sink| fold.line_read(sink), progress)?;
         fold.append(sink, Extent { lines: lines.lines(), bytes: lines.offset() });
         Ok(())
     }
@@ -151,7 +156,7 @@ impl Opened {
 fn read_side_by_side<S: RecordSink>(
     stretches: &[FileStretch],
     threads: usize,
-    classify: &(dyn Classify + Sync),
+    types: RecordTypes,
     new: &(dyn Fn(bool) -> S + Sync),
     fold: &mut dyn Fold<S>,
     progress: &mut Progress<'_>,
@@ -162,7 +167,7 @@ fn read_side_by_side<S: RecordSink>(
         let input = Input::of_stretch(stretch);
         let mut lines = LineReader::starting_at(input, stretch.start(), std::mem::take(memory));
         let mut sink = new(at == 0);
-        read_lines(&mut lines, classify, &mut sink, &mut |_| {}, &mut shared.piece(stretch.length()))?;
+        read_lines(&mut lines, types, &mut sink, &mut |_| {}, &mut shared.piece(stretch.length()))?;
         let extent = Extent { lines: lines.lines(), bytes: lines.offset() - stretch.start() };
         *memory = lines.into_memory();
         Ok((sink, extent))
@@ -175,12 +180,12 @@ fn read_side_by_side<S: RecordSink>(
 /// Reads `lines` to their end; `each` is called after every line.
 fn read_lines<S: RecordSink>(
     lines: &mut LineReader,
-    classify: &dyn Classify,
+    types: RecordTypes,
     sink: &mut S,
     each: &mut dyn FnMut(&mut S),
     progress: &mut Progress<'_>,
 ) -> Result<()> {
-    let mut line_entries = LineEntries::new(classify);
+    let mut line_entries = LineEntries::new(types);
     let start = lines.offset();
     while let Some(line) = lines.next_line_or_skim(progress, &mut Skimming::new(&mut line_entries, sink))? {
         let end = line.end();

@@ -148,6 +148,8 @@ struct Settings {
     recent: Vec<MetSetting>,
     /// Where the next new one goes when all places are taken.
     next: usize,
+    /// What all entries have in common where they do not say it themselves.
+    around: Option<Arc<Setting>>,
 }
 
 struct MetSetting {
@@ -162,7 +164,7 @@ impl Settings {
         let raw = [session_id, cwd, version, agent_id, agent_name, parent_call]
             .map(|value| value.and_then(Value::raw_string).unwrap_or_default());
         if raw.iter().all(|text| text.is_empty()) {
-            return None;
+            return self.around.clone();
         }
         let known = self.recent.iter().position(|known| known.written.iter().map(AsRef::as_ref).eq(raw));
         if let Some(at) = known {
@@ -171,7 +173,11 @@ impl Settings {
         }
         let [session_id, cwd, version, agent_id, agent_name, parent_call] =
             raw.map(|raw| json::decode(raw).text.into());
-        let new = Arc::new(Setting { session_id, cwd, version, agent_id, agent_name, parent_call });
+        let new = Setting { session_id, cwd, version, agent_id, agent_name, parent_call };
+        let new = Arc::new(match &self.around {
+            Some(around) => new.or(around),
+            None => new,
+        });
         let entry = MetSetting { written: raw.map(Into::into), decoded: new.clone() };
         if self.recent.len() < MAX_SETTINGS {
             self.recent.push(entry);
@@ -230,6 +236,10 @@ impl<'s> StretchReader<'s> {
 }
 
 impl RecordSink for StretchReader<'_> {
+    fn begin_document(&mut self, document: Value<'_>) {
+        self.settings.around = self.settings.get(self.head.agent.document_setting(document));
+    }
+
     /// Whether an image could not be kept.
     fn failure(&mut self) -> Result<()> {
         self.image_error.take().map_or(Ok(()), |error| Err(Error::os(error, &std::env::temp_dir())))

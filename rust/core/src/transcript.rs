@@ -138,7 +138,7 @@ impl Transcript {
         let head = opened.head;
         let mut entries = Entries::new(head.agent, options.subagent_file);
         let new = |first| StretchReader::new(head, options.images, first);
-        opened.read(head.agent, &new, &mut entries, progress)?;
+        opened.read(*head.agent.record_types(), &new, &mut entries, progress)?;
         let transcript = entries.finish();
         if transcript.bytes == 0 {
             return Err(not_a_transcript("the input is empty"));

@@ -1,6 +1,5 @@
 //! One file, counted by type; a large one in stretches, on several threads.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use memchr::memmem::Finder;
@@ -8,13 +7,11 @@ use rustc_hash::FxHashMap;
 
 use super::{MOST_TYPES, MOST_VERSIONS, OTHER};
 use crate::agents::Agent;
-use crate::entry::{Class, Classify, Damage, Entry, Fields, Place, Reason, Records};
+use crate::entry::{Class, Damage, Entry, Place, Reason, Records};
 use crate::error::{ErrorKind, Result};
-use crate::glue::Recognize;
 use crate::head::{Head, Stranger};
 use crate::io::Source;
-use crate::json::Members;
-use crate::json::Value;
+use crate::json::{Members, Value};
 use crate::progress::Progress;
 use crate::reader::{Extent, Fold, Opened, RecordSink, Threads};
 use crate::sessions::SessionFile;
@@ -81,41 +78,6 @@ impl Tally {
     }
 }
 
-/// An agent whose records are counted by all that tells their type.
-struct Detailed(&'static dyn Agent);
-
-impl Recognize for Detailed {
-    fn is_record(&self, kind: &str, object: Value<'_>) -> bool {
-        self.0.is_record(kind, object)
-    }
-
-    fn may_be_record(&self, kind: &str) -> bool {
-        self.0.may_be_record(kind)
-    }
-
-    fn record_starts(&self) -> &'static [&'static [u8]] {
-        self.0.record_starts()
-    }
-}
-
-impl Classify for Detailed {
-    fn is_told_early(&self, kind: &str) -> bool {
-        self.0.is_told_early(kind)
-    }
-
-    fn classify(&self, kind: &str, entry: &Fields<'_>, complete: bool) -> Class {
-        self.0.classify(kind, entry, complete)
-    }
-
-    fn classify_untyped(&self, entry: &Fields<'_>) -> (Cow<'static, str>, Class) {
-        self.0.classify_untyped(entry)
-    }
-
-    fn counted_as<'k>(&self, kind: &'k str, entry: &Fields<'_>) -> Cow<'k, str> {
-        self.0.detailed(kind, entry)
-    }
-}
-
 /// Counts the records that it is given.
 struct Counting {
     agent: &'static dyn Agent,
@@ -129,17 +91,20 @@ impl Counting {
         let agent = Some(head.agent).filter(|_| head.recognized);
         Self { agent: head.agent, tally: Tally { agent, ..Tally::default() }, version: String::new() }
     }
+
+    fn note_version(&mut self, version: &str) {
+        if version != self.version {
+            version.clone_into(&mut self.version);
+            if is_version(version) && self.tally.versions.len() < MOST_VERSIONS {
+                self.tally.versions.insert(version.to_owned());
+            }
+        }
+    }
 }
 
 impl Records for Counting {
     fn entry(&mut self, entry: &Entry<'_>, _class: Class) {
-        let version = self.agent.version(entry);
-        if version != self.version {
-            self.version = version.into_owned();
-            if is_version(&self.version) && self.tally.versions.len() < MOST_VERSIONS {
-                self.tally.versions.insert(self.version.clone());
-            }
-        }
+        self.note_version(&self.agent.version(entry));
     }
 
     fn count(&mut self, kind: &str, class: Class, place: Place) {
@@ -204,7 +169,7 @@ pub(super) fn tally(file: &SessionFile, threads: Threads, progress: &mut Progres
     let mut opened = Opened::open(Source::Path(file.path.clone()), file.agent, threads, progress)?;
     let (head, beginning) = (opened.head, opened.take_beginning());
     let mut whole = Whole(Counting::of(head).tally);
-    let read = opened.read(&Detailed(head.agent), &|_| Counting::of(head), &mut whole, progress);
+    let read = opened.read(head.agent.record_types().for_counting(), &|_| Counting::of(head), &mut whole, progress);
     Tally::unless_strange(read.map(|()| whole.0), &beginning)
 }
 
@@ -217,7 +182,12 @@ impl Fold<Counting> for Whole {
     }
 }
 
-impl RecordSink for Counting {}
+impl RecordSink for Counting {
+    fn begin_document(&mut self, document: Value<'_>) {
+        let version = self.agent.document_setting(document).version.and_then(Value::text);
+        self.note_version(&version.map(|version| version.text).unwrap_or_default());
+    }
+}
 
 #[cfg(test)]
 mod tests {
