@@ -176,11 +176,14 @@ def whole_object_end(text: str, start: int) -> int | None:
 # ---------------------------------------------------------------- broken lines, character by character
 
 
+BEHIND_STRING = frozenset(",:]} \t\r\n")
+
+
 def nested_end(text: str, start: int) -> int | None:
     """Where the value at `start` ends by its brackets and quotes alone.
 
-    A string in it with `p` or `t` behind it was cut: its last quote is the first of a record glued to it, and
-    what follows would look like structure.
+    A string in it with anything behind it that no JSON has there was cut: its last quote is the first of a record
+    glued to it, and what follows would look like structure.
     """
     if text[start : start + 1] not in ("{", "["):
         match = PRIMITIVE.match(text, start)
@@ -189,7 +192,7 @@ def nested_end(text: str, start: int) -> int | None:
     while at < len(text):
         if text[at] == '"':
             match = PRIMITIVE.match(text, at)
-            if not match or text[match.end() : match.end() + 1] in ("p", "t"):
+            if not match or text[match.end() : match.end() + 1] not in BEHIND_STRING:
                 return None
             at = match.end()
             continue

@@ -29,13 +29,18 @@ pub mod manifest;
 mod parallel;
 mod parse;
 mod private;
+pub mod progress;
 mod queue;
+mod reader;
 pub mod secrets;
 pub mod sessions;
 pub mod sinks;
 mod story;
 mod stretch;
 pub mod subagents;
+#[cfg(test)]
+#[path = "../tests/third_agent/mod.rs"]
+mod third_agent;
 mod threads;
 pub mod transcript;
 mod walk;
@@ -46,3 +51,4 @@ pub use discover::{DiscoverOptions, Preview, discover, find_session};
 pub use error::{Error, ErrorKind, Result, shown_name};
 pub use input::Source;
 pub use parse::{ParseOptions, parse};
+pub use progress::Progress;

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use retell_core::sinks::write_events;
-use retell_core::{Conversation, ParseOptions, Source, parse};
+use retell_core::{Conversation, ParseOptions, Progress, Source, parse};
 use serde_json::Value;
 
 fn sessions() -> Vec<PathBuf> {
@@ -36,7 +36,7 @@ fn session_of(expected: &Path) -> PathBuf {
 
 fn conversation(path: &Path, include_subagents: bool) -> Conversation {
     let options = ParseOptions { include_subagents, ..ParseOptions::default() };
-    match parse(Source::Path(path.to_owned()), &options, &mut |_, _| true) {
+    match parse(Source::Path(path.to_owned()), &options, &mut Progress::silent()) {
         Ok(conversation) => conversation,
         Err(error) => panic!("{error}"),
     }
