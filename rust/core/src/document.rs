@@ -20,7 +20,8 @@ pub fn root(document: &[u8]) -> Value<'_> {
 pub fn read(document: &[u8], agent: &dyn Agent, records: &mut dyn Records) -> u64 {
     let value = root(document);
     let start = document.len() - value.raw().len();
-    let mut reading = Reading { document, entries: LineEntries::new(*agent.record_types()), records, at: 0, line: 1 };
+    let entries = LineEntries::new(*agent.record_types());
+    let mut reading = DocumentReader { document, entries, records, at: 0, line: 1 };
     let mut whole_until = start;
     for part in agent.document_records(value) {
         match part {
@@ -57,7 +58,7 @@ pub fn read(document: &[u8], agent: &dyn Agent, records: &mut dyn Records) -> u6
     lines + u64::from(document.last().is_some_and(|&last| last != b'\n'))
 }
 
-struct Reading<'r> {
+struct DocumentReader<'r> {
     document: &'r [u8],
     entries: LineEntries,
     records: &'r mut dyn Records,
@@ -66,7 +67,7 @@ struct Reading<'r> {
     line: u64,
 }
 
-impl Reading<'_> {
+impl DocumentReader<'_> {
     /// Reads one record; gives the place behind it.
     fn record(&mut self, record: Value<'_>) -> usize {
         // The value was cut out of the document: its distance from the document's beginning is its offset.

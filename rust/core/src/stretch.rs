@@ -20,6 +20,7 @@ use crate::event::{Envelope, InlineImage, MetImage, Passed, Said, Setting, Signa
 use crate::head::Head;
 use crate::images::ImageStore;
 use crate::json::{self, Members, Value};
+use crate::reader::{RecordSink, Threads};
 
 /// Damaged pieces that are listed one by one; the rest are only counted.
 pub const MOST_DAMAGE_LISTED: usize = 1_000;
@@ -34,7 +35,7 @@ const MAX_SETTINGS: usize = 8;
 
 /// How to read.
 #[derive(Clone, Copy)]
-pub struct Reading<'s> {
+pub struct ReadOptions<'s> {
     /// Whose transcript it is; recognised from its records when `None`.
     pub agent: Option<&'static dyn Agent>,
     /// Whether the file is a subagent's own, all of whose lines are marked as sidechain.
@@ -42,9 +43,7 @@ pub struct Reading<'s> {
     /// Where images go; `None` to leave them.
     pub images: Option<&'s Mutex<ImageStore>>,
     /// Threads that may read it.
-    pub threads: usize,
-    /// The least, in bytes, that a thread is given.
-    pub least_stretch: u64,
+    pub threads: Threads,
 }
 
 /// Entries of one type.
@@ -229,11 +228,6 @@ impl<'s> StretchReader<'s> {
         Self { head, images, stretch, image_error: None, calls, settings, ends, passing: None }
     }
 
-    /// The entries are those of `document`.
-    pub fn begin_document(&mut self, document: Value<'_>) {
-        self.settings.around = self.settings.get(self.head.agent.document_setting(document));
-    }
-
     fn add_dropped(&mut self, (id, parent): (Node, Node)) -> Link {
         let link = Link::dropped(id, parent);
         self.stretch.dropped.push((self.stretch.said.len(), link));
@@ -241,12 +235,13 @@ impl<'s> StretchReader<'s> {
     }
 }
 
-impl StretchReader<'_> {
+impl RecordSink for StretchReader<'_> {
+    fn begin_document(&mut self, document: Value<'_>) {
+        self.settings.around = self.settings.get(self.head.agent.document_setting(document));
+    }
+
     /// Whether an image could not be kept.
-    ///
-    /// # Errors
-    /// [`crate::ErrorKind::Io`] when that is so.
-    pub fn failure(&mut self) -> Result<()> {
+    fn failure(&mut self) -> Result<()> {
         self.image_error.take().map_or(Ok(()), |error| Err(Error::os(error, &std::env::temp_dir())))
     }
 }

@@ -1,21 +1,19 @@
 //! One file, counted by type; a large one in stretches, on several threads.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use memchr::memmem::Finder;
 use rustc_hash::FxHashMap;
 
-use super::{MOST_TYPES, MOST_VERSIONS, OTHER, stopped};
+use super::{MOST_TYPES, MOST_VERSIONS, OTHER};
 use crate::agents::Agent;
-use crate::document;
-use crate::entry::{Class, Damage, Entry, LineEntries, Place, Reason, Records, Skimming};
-use crate::error::{Error, ErrorKind, Result};
+use crate::entry::{Class, Damage, Entry, Place, Reason, Records};
+use crate::error::{ErrorKind, Result};
 use crate::head::{Head, Stranger};
-use crate::input::{Input, LEAST_STRETCH, Source, stretches};
+use crate::input::Source;
 use crate::json::{Members, Value};
-use crate::lines::{LINE_LIMIT, LineReader};
-use crate::parallel;
+use crate::progress::Progress;
+use crate::reader::{Extent, Fold, Opened, RecordSink, Threads};
 use crate::sessions::SessionFile;
 
 /// Characters of a type's name that are kept: as many as in a manifest.
@@ -23,12 +21,6 @@ const NAME_CHARACTERS: usize = 100;
 
 /// How long a version may be, in characters.
 const VERSION_CHARACTERS: usize = 40;
-
-/// How many bytes are looked through for the first brace before a file is taken for something else.
-const PROOF_WINDOW: u64 = 1 << 20;
-
-/// How often it is noted how far reading has come, in bytes.
-const NOTE_EVERY: u64 = 1 << 20;
 
 /// What was found in one file.
 #[derive(Default)]
@@ -172,108 +164,29 @@ fn is_version(text: &str) -> bool {
         && text.bytes().all(is_of_a_version)
 }
 
-/// Counts one file on the calling thread.
-pub(super) fn tally(file: &SessionFile, done: &AtomicU64, stop: &AtomicBool) -> Result<Tally> {
-    let mut input = Input::open(Source::Path(file.path.clone()))?;
-    let mut wait = || if stop.load(Ordering::Relaxed) { Err(stopped()) } else { Ok(()) };
-    let (head, beginning) = Head::read(file.agent, |size| input.head(size, &mut wait))?;
-    let mut counting = Counting::of(head);
-    if head.document {
-        let document = input.all(LINE_LIMIT, &mut wait)?;
-        let version = head.agent.document_setting(document::root(&document)).version.and_then(Value::text);
-        counting.note_version(&version.map(|version| version.text).unwrap_or_default());
-        counting.tally.lines = document::read(&document, head.agent, &mut counting);
-        counting.tally.bytes = document.len() as u64;
-        done.fetch_add(file.size, Ordering::Relaxed);
-        return Ok(counting.tally);
-    }
-    let read = count_lines(LineReader::new(input), file.size, &mut counting, done, stop);
-    Tally::unless_strange(read.map(|()| counting.tally), &beginning)
+/// Counts the records of a file.
+pub(super) fn tally(file: &SessionFile, threads: Threads, progress: &mut Progress<'_>) -> Result<Tally> {
+    let mut opened = Opened::open(Source::Path(file.path.clone()), file.agent, threads, progress)?;
+    let (head, beginning) = (opened.head, opened.take_beginning());
+    let mut whole = Whole(Counting::of(head).tally);
+    let read = opened.read(head.agent.record_types().for_counting(), &|_| Counting::of(head), &mut whole, progress);
+    Tally::unless_strange(read.map(|()| whole.0), &beginning)
 }
 
-/// Counts one file on several threads; `go_on` is asked whether to.
-pub(super) fn tally_side_by_side(
-    file: &SessionFile,
-    threads: usize,
-    done: &AtomicU64,
-    go_on: &mut dyn FnMut() -> bool,
-) -> Result<Tally> {
-    let parts = stretches(&Source::Path(file.path.clone()), threads, LEAST_STRETCH)?;
-    let head = parts.as_ref().map(|parts| Head::read(file.agent, |size| parts[0].head(size))).transpose()?;
-    let Some((parts, (head, beginning))) = parts.zip(head).filter(|(_, (head, _))| !head.document) else {
-        let alone = std::slice::from_ref(file);
-        let read = parallel::map_while(1, alone, |file, stop| tally(file, done, stop), go_on);
-        return read.and_then(|read| read.into_iter().next()).ok_or_else(stopped)?;
-    };
-    let read = parallel::map_while(
-        threads,
-        &parts,
-        |part, stop| {
-            let mut counting = Counting::of(head);
-            let lines = LineReader::starting_at(Input::of_stretch(part), part.start(), <_>::default());
-            count_lines(lines, part.length(), &mut counting, done, stop)?;
-            Ok(counting.tally)
-        },
-        go_on,
-    );
-    let mut whole = Ok(Counting::of(head).tally);
-    for part in read.ok_or_else(stopped)? {
-        whole = whole.and_then(|mut whole| {
-            whole.add(part?);
-            Ok(whole)
-        });
+/// What was counted of a file so far.
+struct Whole(Tally);
+
+impl Fold<Counting> for Whole {
+    fn append(&mut self, counting: Counting, extent: Extent) {
+        self.0.add(Tally { bytes: extent.bytes, lines: extent.lines, ..counting.tally });
     }
-    Tally::unless_strange(whole, &beginning)
 }
 
-/// Counts the records of `lines`, which stand for so many bytes of the progress.
-fn count_lines(
-    mut lines: LineReader,
-    size: u64,
-    counting: &mut Counting,
-    done: &AtomicU64,
-    stop: &AtomicBool,
-) -> Result<()> {
-    let start = lines.offset();
-    let mut line_entries = LineEntries::new(counting.agent.record_types().for_counting());
-    let not_one = || Error::new(ErrorKind::NotATranscript, "the first megabyte holds no JSON object");
-    // Only the beginning of a file tells what it is.
-    let (mut proven, mut noted) = (start > 0, 0);
-    let mut note = |end: u64| {
-        // Compressed files hold more than their size.
-        let now = (end - start).min(size);
-        done.fetch_add(now - noted, Ordering::Relaxed);
-        noted = now;
-    };
-    let mut next_note = start + NOTE_EVERY;
-    while let Some(line) = lines.next_line_or_skim(
-        &mut |begun| {
-            if stop.load(Ordering::Relaxed) {
-                return Err(stopped());
-            }
-            let hopeless = !proven && begun.len() as u64 > PROOF_WINDOW && !begun.contains(&b'{');
-            if hopeless { Err(not_one()) } else { Ok(()) }
-        },
-        &mut Skimming::new(&mut line_entries, counting),
-    )? {
-        let end = line.end();
-        proven = proven || line.bytes.contains(&b'{');
-        if !proven && end > PROOF_WINDOW {
-            return Err(not_one());
-        }
-        line_entries.read(&line, counting);
-        if end >= next_note {
-            next_note = end + NOTE_EVERY;
-            note(end);
-            if stop.load(Ordering::Relaxed) {
-                return Err(stopped());
-            }
-        }
+impl RecordSink for Counting {
+    fn begin_document(&mut self, document: Value<'_>) {
+        let version = self.agent.document_setting(document).version.and_then(Value::text);
+        self.note_version(&version.map(|version| version.text).unwrap_or_default());
     }
-    note(lines.offset());
-    counting.tally.lines = lines.lines();
-    counting.tally.bytes = lines.offset() - start;
-    Ok(())
 }
 
 #[cfg(test)]

@@ -130,6 +130,7 @@ mod tests {
     use crate::input::Input;
     use crate::json::Members;
     use crate::lines::LineReader;
+    use crate::progress::Progress;
 
     /// Notes all that it is given.
     struct Notes {
@@ -175,7 +176,9 @@ mod tests {
         let mut notes = Notes { agent, evidence, found: Vec::new() };
         let mut entries = LineEntries::new(*agent.record_types());
         let mut passed = 0;
-        while let Some(line) = lines.next_line_or_skim(&mut |_| Ok(()), &mut Skimming::new(&mut entries, &mut notes))? {
+        while let Some(line) =
+            lines.next_line_or_skim(&mut Progress::silent(), &mut Skimming::new(&mut entries, &mut notes))?
+        {
             passed += line.passed;
             notes.found.push(format!("line {} {} to {}", line.number, line.offset, line.end()));
             entries.read(&line, &mut notes);

@@ -12,7 +12,9 @@ use serde_json::Value;
 
 use crate::agents::{AGENTS, Agent};
 use crate::sinks::write_events;
-use crate::{CensusOptions, Conversation, DiscoverOptions, ParseOptions, Source, census, discover, json, parse};
+use crate::{
+    CensusOptions, Conversation, DiscoverOptions, ParseOptions, Progress, Source, census, discover, json, parse,
+};
 
 pub use harbour::Harbour;
 
@@ -21,7 +23,7 @@ fn data(name: &str) -> PathBuf {
 }
 
 fn parsed(source: Source) -> Conversation {
-    parse(source, &ParseOptions::default(), &mut |_, _| true).expect("a conversation")
+    parse(source, &ParseOptions::default(), &mut Progress::silent()).expect("a conversation")
 }
 
 fn parsed_lines(lines: String) -> Conversation {
@@ -89,7 +91,8 @@ fn its_sessions_are_previewed() {
 #[test]
 fn its_types_are_counted() {
     let paths = vec![data("log-v-17.jsonl"), data("log-v-18.json")];
-    let counted = census(&CensusOptions { paths, ..CensusOptions::default() }, &mut |_, _| true).expect("a census");
+    let counted =
+        census(&CensusOptions { paths, ..CensusOptions::default() }, &mut Progress::silent()).expect("a census");
     let harbour = &counted.agents["harbour"];
     let types = |name: &str| (harbour.types[name].count, harbour.types[name].unknown);
     assert_eq!((harbour.files, harbour.types.len()), (2, 4));
