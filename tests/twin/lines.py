@@ -182,8 +182,8 @@ BEHIND_STRING = frozenset(",:]} \t\r\n")
 def nested_end(text: str, start: int) -> int | None:
     """Where the value at `start` ends by its brackets and quotes alone.
 
-    A string in it with anything behind it that no JSON has there was cut: its last quote is the first of a record
-    glued to it, and what follows would look like structure.
+    A string in it with anything behind it that no JSON has there was cut: its last quote is the first of a
+    record glued to it, and what follows would look like structure.
     """
     if text[start : start + 1] not in ("{", "["):
         match = PRIMITIVE.match(text, start)

@@ -1,7 +1,6 @@
 //! Finding sessions: by the beginning of their ids, and previews of recent ones.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,7 +10,8 @@ use crate::agents::{AGENTS, Agent, SubagentFiles, agent_named};
 use crate::conversation::count_by_role;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Boundary, Event, Role};
-use crate::input::{Source, plain_name};
+use crate::io::walk::names_in;
+use crate::io::{Source, plain_name};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::reader::Threads;
@@ -198,7 +198,7 @@ pub fn discover(options: &DiscoverOptions) -> Result<Vec<Preview>> {
     let threads = parallel::threads(None)?;
     let mut files = match &options.root {
         Some(root) => {
-            fs::read_dir(root).map_err(|error| Error::os(error, root))?;
+            names_in(root).map(drop).map_err(|error| Error::os(error, root))?;
             session_files_below(root)
         }
         None => session_files(&homes()),

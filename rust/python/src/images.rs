@@ -2,8 +2,10 @@
 #![expect(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -177,7 +179,7 @@ pub fn externalize(
     watched_at_once(py, progress.as_ref(), |progress| {
         images::extract_files(&path, out.as_deref(), &assets_dir, &options, progress)
     })
-    .map(ImageReport)
+    .map(ImageReport::of_all)
 }
 
 /// Puts the images of a file or a folder back.
@@ -202,7 +204,7 @@ pub fn restore(
     watched_at_once(py, progress.as_ref(), |progress| {
         images::restore_files(&path, out.as_deref(), &assets_dir, &options, progress)
     })
-    .map(ImageReport)
+    .map(ImageReport::of_all)
 }
 
 /// Counts the images of a file, a folder, or several. Reads only.
@@ -217,7 +219,8 @@ pub fn list_images(
 ) -> PyResult<ImageReport> {
     let paths = paths_of(path)?;
     let options = FileOptions { cap: max_image_bytes, threads: number_of_threads(threads)?, ..FileOptions::default() };
-    watched_at_once(py, progress.as_ref(), |progress| images::list_files(&paths, &options, progress)).map(ImageReport)
+    watched_at_once(py, progress.as_ref(), |progress| images::list_files(&paths, &options, progress))
+        .map(ImageReport::of_all)
 }
 
 /// One path, or several.
@@ -239,63 +242,85 @@ fn has_one_target(out: Option<&PathBuf>, in_place: bool, dry_run: bool) -> PyRes
 
 /// What was done with images.
 #[pyclass(frozen, module = "retell_fast")]
-pub struct ImageReport(images::ImageReport);
+pub struct ImageReport {
+    all: Arc<images::ImageReports>,
+    /// The place of the one file that it is about; all together when `None`.
+    file: Option<usize>,
+}
+
+impl ImageReport {
+    fn of_all(all: images::ImageReports) -> Self {
+        Self { all: Arc::new(all), file: None }
+    }
+
+    fn core(&self) -> &images::ImageReport {
+        self.file.map_or(&self.all.total, |file| &self.all.files[file].1)
+    }
+}
 
 #[pymethods]
 impl ImageReport {
+    /// The report of each file, with its path; empty in that of one file.
+    #[getter]
+    fn by_file(&self) -> Vec<(&OsStr, Self)> {
+        let files = if self.file.is_none() { &self.all.files[..] } else { &[] };
+        let paths = files.iter().map(|(path, _)| path.as_os_str());
+        paths.enumerate().map(|(file, path)| (path, Self { all: self.all.clone(), file: Some(file) })).collect()
+    }
+
     #[getter]
     fn files(&self) -> u64 {
-        self.0.files
+        self.core().files
     }
 
     #[getter]
     fn images(&self) -> u64 {
-        self.0.images
+        self.core().images
     }
 
     #[getter]
     fn distinct(&self) -> usize {
-        self.0.names.len()
+        self.core().names.len()
     }
 
     #[getter]
     fn duplicates(&self) -> u64 {
-        self.0.images.saturating_sub(self.0.names.len() as u64)
+        self.core().images.saturating_sub(self.core().names.len() as u64)
     }
 
     #[getter]
     fn bytes_before(&self) -> u64 {
-        self.0.bytes_before
+        self.core().bytes_before
     }
 
     #[getter]
     fn bytes_after(&self) -> u64 {
-        self.0.bytes_after
+        self.core().bytes_after
     }
 
     #[getter]
     fn image_bytes(&self) -> u64 {
-        self.0.characters
+        self.core().characters
     }
 
     #[getter]
     fn left_inline(&self) -> BTreeMap<&'static str, u64> {
-        self.0.left_inline.clone()
+        self.core().left_inline.clone()
     }
 
     #[getter]
     fn missing(&self) -> Vec<&str> {
-        self.0.missing.iter().map(String::as_str).collect()
+        self.core().missing.iter().map(String::as_str).collect()
     }
 
     #[getter]
     fn media_types(&self) -> BTreeMap<&'static str, u64> {
-        self.0.media_types.clone()
+        self.core().media_types.clone()
     }
 
     #[getter]
     fn skipped(&self) -> Vec<String> {
-        self.0.skipped.iter().map(|path| path.to_string_lossy().into_owned()).collect()
+        self.core().skipped.iter().map(|path| path.to_string_lossy().into_owned()).collect()
     }
 
     /// Gives all of the above as a dictionary that JSON can hold.
@@ -316,6 +341,6 @@ impl ImageReport {
     }
 
     fn __repr__(&self) -> String {
-        format!("<ImageReport {} images in {} files>", self.0.images, self.0.files)
+        format!("<ImageReport {} images in {} files>", self.core().images, self.core().files)
     }
 }

@@ -3,10 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use super::extract::Extracted;
-use super::runs::LeftInline;
+use crate::images::extract::Extracted;
+use crate::images::runs::LeftInline;
 
-/// What was done, over all files.
+/// What was done, file by file and over all of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ImageReports {
+    /// Each file's, with its path: those of a folder by name.
+    pub files: Vec<(PathBuf, ImageReport)>,
+    /// All together. What stands in several files is one distinct image here.
+    pub total: ImageReport,
+}
+
+/// What was done with the images of one file or of several.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ImageReport {
     /// Files handled.
@@ -33,21 +42,21 @@ pub struct ImageReport {
 
 impl ImageReport {
     /// Adds what was done with other files.
-    pub fn add(&mut self, other: Self) {
+    pub fn add(&mut self, other: &Self) {
         self.files += other.files;
         self.images += other.images;
-        self.names.extend(other.names);
+        self.names.extend(other.names.iter().cloned());
         self.bytes_before += other.bytes_before;
         self.bytes_after += other.bytes_after;
         self.characters += other.characters;
-        for (reason, count) in other.left_inline {
+        for (reason, count) in &other.left_inline {
             *self.left_inline.entry(reason).or_default() += count;
         }
-        self.missing.extend(other.missing);
-        for (media_type, count) in other.media_types {
+        self.missing.extend(other.missing.iter().cloned());
+        for (media_type, count) in &other.media_types {
             *self.media_types.entry(media_type).or_default() += count;
         }
-        self.skipped.extend(other.skipped);
+        self.skipped.extend(other.skipped.iter().cloned());
     }
 
     /// What was lifted out of one file.
