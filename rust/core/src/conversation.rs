@@ -316,9 +316,14 @@ fn add_secret_warnings(events: &[Event], subagent: Option<&str>, warnings: &mut 
             [("subagent_refs.prompt", whole_prompt), ("subagent_refs.description", description)]
         });
         let screenshots = event.screenshots.iter().map(|shown| ("screenshots.description", &shown.description));
-        let fields =
-            [("says", &event.says), ("thinks", &event.thinks), ("continuation_summary", &event.continuation_summary)];
-        for (field, text) in fields.into_iter().chain(screenshots).chain(refs) {
+        let questions = event.questions.iter().map(|question| ("questions", question));
+        let fields = [
+            ("says", &event.says),
+            ("thinks", &event.thinks),
+            ("continuation_summary", &event.continuation_summary),
+            ("plan", &event.plan),
+        ];
+        for (field, text) in fields.into_iter().chain(questions).chain(screenshots).chain(refs) {
             let found = find_secrets(text).into_iter();
             warnings.extend(found.map(|finding| SecretWarning::of(finding, field, Some(event), subagent)));
         }
