@@ -26,7 +26,8 @@ pytestmark = pytest.mark.skipif(not CORE.exists(), reason="the sources are not h
 # The picture in CONTRIBUTING.md, as a table: what each module of the core may import. Nothing points back.
 MAY_IMPORT: dict[str, set[str]] = {
     "error": set(),
-    "parallel": {"error"},
+    "refusal": {"error"},
+    "parallel": {"error", "refusal"},
     "private": {"error"},
     "walk": set(),
     "input": {"error"},
@@ -67,7 +68,8 @@ MAY_IMPORT["sessions"] = {"error", "walk", "input", "agents"}
 MAY_IMPORT["subagents"] = MAY_IMPORT["transcript"] | {"transcript", "walk"}
 MAY_IMPORT["threads"] = MAY_IMPORT["subagents"] | {"subagents", "sessions"}
 MAY_IMPORT["manifest"] = MAY_IMPORT["subagents"] | {"subagents"}
-MAY_IMPORT["conversation"] = MAY_IMPORT["manifest"] | {"manifest"}
+MAY_IMPORT["conversation"] = MAY_IMPORT["manifest"] | {"manifest", "refusal"}
+MAY_IMPORT["findings"] = {"error", "entry", "event", "story", "manifest", "conversation"}
 MAY_IMPORT["parse"] = MAY_IMPORT["conversation"] | {"conversation", "threads", "sessions"}
 MAY_IMPORT["discover"] = MAY_IMPORT["parse"] | {"parse"}
 MAY_IMPORT["census"] = MAY_IMPORT["document"] | {"parallel", "input", "glue", "head", "document", "sessions"}

@@ -187,6 +187,18 @@ class Conversation:
     def attention(self) -> bool:
         """True when something in the input needs a look: unknown entry types, damage, lost images."""
 
+    @property
+    def findings(self) -> list[str]:
+        """What a person should have a look at, in words, one line each, the most important first.
+
+        Unknown entry types unless they were allowed, possible secrets, files that could not be read, images
+        that were not extracted, damaged lines. The manifest has all of it as data.
+        """
+
+    @property
+    def notes(self) -> list[str]:
+        """What is good to know and needs no action, in words, one line each."""
+
     def write(self, directory: str | os.PathLike[str]) -> None:
         """Writes `events.json`, `manifest.json` and `assets/` into a folder, which is made if need be.
 

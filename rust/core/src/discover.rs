@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::agents::{AGENTS, Agent, SubagentFiles, agent_named};
 use crate::conversation::count_by_role;
@@ -135,6 +135,7 @@ fn size(bytes: u64) -> String {
 #[derive(Debug, Clone, Serialize)]
 pub struct Preview {
     /// Where its file is.
+    #[serde(serialize_with = "as_text")]
     pub path: PathBuf,
     /// Its id.
     pub session_id: String,
@@ -157,6 +158,7 @@ pub struct Preview {
     /// Subagents that were started.
     pub subagents: usize,
     /// How often each tool was called, the most used first.
+    #[serde(serialize_with = "as_map")]
     pub tools: Vec<(String, u64)>,
     /// The human's first words, shortened.
     pub first_words: String,
@@ -168,6 +170,14 @@ pub struct Preview {
     pub score: i64,
     /// Why, one reason for each part of the score.
     pub reasons: Vec<String>,
+}
+
+fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
+}
+
+fn as_map<S: Serializer>(tools: &[(String, u64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(tools.iter().map(|(name, count)| (name, count)))
 }
 
 /// Which sessions to preview.

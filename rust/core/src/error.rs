@@ -24,6 +24,14 @@ pub enum ErrorKind {
     UnknownAgent,
     /// An environment variable holds what it cannot mean.
     WrongSetting,
+    /// An argument has a value that it cannot have.
+    WrongArgument,
+    /// An argument is of a type that it cannot have.
+    WrongType,
+    /// There is nothing at that place.
+    OutOfRange,
+    /// What was there is not there any more.
+    Gone,
     /// An asset is missing, or its bytes are not those that its name says.
     MissingAsset,
     /// What was written does not give the original back.
@@ -98,6 +106,15 @@ impl Error {
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
+    }
+
+    /// The message, and the hint behind it, for where there is one text only.
+    #[must_use]
+    pub fn with_its_hint(&self) -> String {
+        match &self.hint {
+            Some(hint) => format!("{self} ({hint})"),
+            None => self.to_string(),
+        }
     }
 
     /// The file or folder concerned.

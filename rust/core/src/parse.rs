@@ -13,6 +13,7 @@ use crate::error::{Error, ErrorKind, Result, shown_name};
 use crate::images::ImageStore;
 use crate::input::{LEAST_STRETCH, Source, plain_path};
 use crate::parallel;
+use crate::refusal::Refusal;
 use crate::sessions::newest_session_below;
 use crate::story::Story;
 use crate::subagents::{self, Found};
@@ -28,6 +29,8 @@ pub struct ParseOptions {
     pub include_subagents: bool,
     /// Entry types in no table are an error.
     pub strict: bool,
+    /// Entry types in no table need no look.
+    pub allow_unknown: bool,
     /// Threads that read; as the environment says when `None`, or as many as there are cores. The result is the same.
     pub threads: Option<NonZero<usize>>,
     /// The least, in bytes, that a thread is given of a file; [`LEAST_STRETCH`] when `None`. The result is the same.
@@ -38,8 +41,12 @@ pub struct ParseOptions {
 ///
 /// # Errors
 /// [`ErrorKind::Io`], [`ErrorKind::NotATranscript`], [`ErrorKind::NoConversation`], with `strict`
-/// [`ErrorKind::UnknownEntryType`], [`ErrorKind::UnknownAgent`], [`ErrorKind::WrongSetting`], [`ErrorKind::Stopped`].
+/// [`ErrorKind::UnknownEntryType`], [`ErrorKind::UnknownAgent`], [`ErrorKind::WrongArgument`],
+/// [`ErrorKind::WrongSetting`], [`ErrorKind::Stopped`].
 pub fn parse(source: Source, options: &ParseOptions, watch: Watch<'_>) -> Result<Conversation> {
+    if options.strict && options.allow_unknown {
+        return Err(Refusal::StrictAndAllowUnknown.into_error());
+    }
     let agent = options.agent.as_deref().map(agent_named).transpose()?;
     let path = match &source {
         Source::Path(path) => Some(path.clone()),
@@ -100,6 +107,7 @@ pub fn parse(source: Source, options: &ParseOptions, watch: Watch<'_>) -> Result
         bridges: found.bridges,
         unreadable: found.unreadable,
         include_subagents: options.include_subagents,
+        allow_unknown: options.allow_unknown,
         images,
         threads,
     }))

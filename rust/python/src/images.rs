@@ -175,7 +175,7 @@ pub fn externalize(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<ImageReport> {
     has_one_target(out.as_ref(), in_place, dry_run)?;
-    let threads = number_of_threads(threads)?;
+    let threads = number_of_threads(py, threads)?;
     let options = FileOptions { cap: max_image_bytes, in_place, dry_run, threads, ..FileOptions::default() };
     watched(py, progress, |told| images::extract_files(&path, out.as_deref(), &assets_dir, &options, told))
 }
@@ -197,7 +197,7 @@ pub fn restore(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<ImageReport> {
     has_one_target(out.as_ref(), in_place, dry_run)?;
-    let (form, threads) = (form_of(format)?, number_of_threads(threads)?);
+    let (form, threads) = (form_of(format)?, number_of_threads(py, threads)?);
     let options = FileOptions { form, allow_missing, in_place, dry_run, threads, ..FileOptions::default() };
     watched(py, progress, |told| images::restore_files(&path, out.as_deref(), &assets_dir, &options, told))
 }
@@ -213,7 +213,8 @@ pub fn list_images(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<ImageReport> {
     let paths = paths_of(path)?;
-    let options = FileOptions { cap: max_image_bytes, threads: number_of_threads(threads)?, ..FileOptions::default() };
+    let options =
+        FileOptions { cap: max_image_bytes, threads: number_of_threads(py, threads)?, ..FileOptions::default() };
     watched(py, progress, |told| images::list_files(&paths, &options, told))
 }
 

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use super::{MOST_TYPES, MOST_VERSIONS, OTHER, stopped};
 use crate::agents::Agent;
 use crate::document;
-use crate::entry::{Class, Classify, Damage, Entry, Fields, LineEntries, Place, Reason, Records, Skimming};
+use crate::entry::{Class, Classify, Damage, Entry, Fields, LineEntries, Place, Records, Skimming};
 use crate::error::{Error, ErrorKind, Result};
 use crate::glue::Recognize;
 use crate::head::{Head, Stranger};
@@ -164,17 +164,7 @@ impl Records for Counting {
     }
 
     fn damage(&mut self, damage: Damage) {
-        let reason = match damage.reason {
-            Reason::NulBytes => "nul_bytes",
-            Reason::JoinedRecords => "joined_records",
-            Reason::TruncatedRecord => "truncated_record",
-            Reason::TrailingBytes => "trailing_bytes",
-            Reason::InvalidJson => "invalid_json",
-            Reason::NotAnObject => "not_an_object",
-            Reason::InvalidUtf8 => "invalid_utf8",
-            Reason::LineTooLong => "line_too_long",
-        };
-        *self.tally.damage.entry(reason).or_default() += 1;
+        *self.tally.damage.entry(damage.reason.into()).or_default() += 1;
     }
 
     fn incomplete_tail(&mut self, _place: Place) {

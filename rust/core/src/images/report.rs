@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::extract::Extracted;
-use super::runs::LeftInline;
 
 /// What was done, over all files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -60,11 +59,7 @@ impl ImageReport {
             bytes_before: extracted.bytes_before,
             bytes_after: extracted.bytes_after,
             characters: extracted.characters,
-            left_inline: extracted
-                .left_inline
-                .into_iter()
-                .map(|(reason, count)| (LeftInline::as_str(reason), count))
-                .collect(),
+            left_inline: extracted.left_inline.into_iter().map(|(reason, count)| (reason.into(), count)).collect(),
             media_types: extracted.media_types,
             ..Self::default()
         }

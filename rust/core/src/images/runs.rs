@@ -69,7 +69,8 @@ pub fn is_base64(byte: u8) -> bool {
 }
 
 /// Why a run that stands where an image can was left there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum LeftInline {
     /// Encoding the bytes again would give other characters.
     NotCanonical,
@@ -77,18 +78,6 @@ pub enum LeftInline {
     NotAnImage,
     /// The image is past the cap.
     TooLarge,
-}
-
-impl LeftInline {
-    /// As it stands in reports.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::NotCanonical => "not_canonical",
-            Self::NotAnImage => "not_an_image",
-            Self::TooLarge => "too_large",
-        }
-    }
 }
 
 /// A run of base64 in a window of the input.
