@@ -11,11 +11,13 @@ use crate::agents::{AGENTS, Agent, SubagentFiles, agent_named};
 use crate::conversation::count_by_role;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Boundary, Event, Role};
-use crate::input::{LEAST_STRETCH, Source, plain_name};
+use crate::input::{Source, plain_name};
 use crate::parallel;
+use crate::progress::Progress;
+use crate::reader::Threads;
 use crate::sessions::{Home, SessionFile, homes, session_files, session_files_below};
 use crate::threads;
-use crate::transcript::{Reading, Transcript};
+use crate::transcript::{ReadOptions, Transcript};
 
 /// Characters of first and last words that a preview shows.
 const WORDS: usize = 200;
@@ -252,9 +254,8 @@ fn preview(file: &SessionFile) -> Option<Preview> {
     if !is_listed(thread.and_then(|thread| thread.origin)) {
         return None;
     }
-    let reading =
-        Reading { agent: file.agent, subagent_file: false, images: None, threads: 1, least_stretch: LEAST_STRETCH };
-    let transcript = Transcript::read(Source::Path(file.path.clone()), reading, &mut |_, _| true).ok()?;
+    let reading = ReadOptions { agent: file.agent, subagent_file: false, images: None, threads: Threads::one() };
+    let transcript = Transcript::read(Source::Path(file.path.clone()), reading, &mut Progress::silent()).ok()?;
     let events = &transcript.story.events;
     let origin = transcript.facts.thread.as_ref().and_then(|thread| thread.origin);
     if events.is_empty() || !is_listed(origin) {

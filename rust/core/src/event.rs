@@ -248,6 +248,22 @@ pub struct Setting {
     pub parent_call: Arc<str>,
 }
 
+impl Setting {
+    /// This one, with what `other` says where it says nothing.
+    #[must_use]
+    pub fn or(self, other: &Self) -> Self {
+        let text = |own: Arc<str>, other: &Arc<str>| if own.is_empty() { other.clone() } else { own };
+        Self {
+            session_id: text(self.session_id, &other.session_id),
+            cwd: text(self.cwd, &other.cwd),
+            version: text(self.version, &other.version),
+            agent_id: text(self.agent_id, &other.agent_id),
+            agent_name: text(self.agent_name, &other.agent_name),
+            parent_call: text(self.parent_call, &other.parent_call),
+        }
+    }
+}
+
 impl Envelope {
     /// What the entry shares with those around it.
     #[must_use]

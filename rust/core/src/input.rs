@@ -19,6 +19,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::progress::Progress;
 
 pub use compression::{is_compressed, plain_name, plain_path};
 
@@ -79,6 +80,8 @@ pub struct Input {
 enum Blocks {
     /// Read when asked for, by the thread that asks; and how many bytes are left at the most, when that is known.
     Here { reader: Box<dyn Read + Send>, left: Option<u64> },
+    /// A large file whose blocks are read ahead as soon as the first one is asked for.
+    Large(FileStretch),
     /// Read ahead by another thread, which takes spent blocks back.
     Ahead { filled: Receiver<io::Result<Vec<u8>>>, spent: Sender<Vec<u8>> },
 }
@@ -91,6 +94,14 @@ impl Input {
     /// [`crate::ErrorKind::Io`] when the file cannot be opened or its first bytes not be read.
     pub fn open(source: Source) -> Result<Self> {
         Self::open_with(source, SMALL)
+    }
+
+    /// The same, of a file of which stretches of at least `least` bytes may be read side by side.
+    ///
+    /// # Errors
+    /// As for [`Input::open`].
+    pub fn open_to_cut(source: Source, least: u64) -> Result<Self> {
+        Self::open_with(source, SMALL.min((2 * least).saturating_sub(1)))
     }
 
     /// Opens the file at `path` of which only the beginning is wanted: nothing is read ahead.
@@ -143,8 +154,9 @@ impl Input {
         let file = Arc::new(file);
         let is_plain = Compression::of(&first).is_none();
         let again = is_plain.then(|| (file.clone(), size));
-        let reader = Box::new(FileStretch { file, place: 0..size, path: path.clone() });
-        Ok(Self { file: again, ..Self::of(reader, Some(size).filter(|_| is_plain), true, path)? })
+        let whole = FileStretch { file, place: 0..size, path: path.clone() };
+        let blocks = if is_plain { Blocks::Large(whole) } else { read_ahead(Box::new(whole)) };
+        Ok(Self { blocks, peeked: VecDeque::new(), size: Some(size).filter(|_| is_plain), path, file: again })
     }
 
     fn of(reader: Box<dyn Read + Send>, size: Option<u64>, ahead: bool, path: PathBuf) -> Result<Self> {
@@ -177,11 +189,14 @@ impl Input {
     }
 
     /// The next block, never empty; `None` at the end. `spent` is a block that is no longer needed, to be filled
-    /// again. While there is nothing to give, `wait` is asked every now and then whether to go on.
+    /// again. While there is nothing to give, `progress` is asked every now and then whether to go on.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Io`], with the path; what `wait` fails with.
-    pub fn next_block(&mut self, mut spent: Vec<u8>, wait: &mut dyn FnMut() -> Result<()>) -> Result<Option<Vec<u8>>> {
+    /// [`crate::ErrorKind::Io`], with the path; [`crate::ErrorKind::Stopped`].
+    pub fn next_block(&mut self, mut spent: Vec<u8>, progress: &mut Progress<'_>) -> Result<Option<Vec<u8>>> {
+        if let Blocks::Large(_) = &self.blocks {
+            self.read_ahead();
+        }
         if let Blocks::Ahead { spent: back, .. } = &self.blocks {
             // The reader may have ended already and need no more blocks.
             let _ = back.send(std::mem::take(&mut spent));
@@ -197,7 +212,9 @@ impl Input {
                 }
                 block
             }
-            Blocks::Ahead { filled, .. } => match next_filled(filled, wait)? {
+            // It is being read ahead by now.
+            Blocks::Large(_) => return Ok(None),
+            Blocks::Ahead { filled, .. } => match next_filled(filled, progress)? {
                 Some(block) => block,
                 None => return Ok(None),
             },
@@ -260,12 +277,15 @@ impl Input {
     ///
     /// # Errors
     /// As for [`Input::next_block`].
-    pub fn head(&mut self, size: usize, wait: &mut dyn FnMut() -> Result<()>) -> Result<Vec<u8>> {
+    pub fn head(&mut self, size: usize, progress: &mut Progress<'_>) -> Result<Vec<u8>> {
+        if let Blocks::Large(file) = &self.blocks {
+            return file.head(size);
+        }
         let mut peeked = std::mem::take(&mut self.peeked);
         let mut length: usize = peeked.iter().map(Vec::len).sum();
         let mut spent = Vec::new();
         while length < size {
-            let Some(block) = self.next_block(std::mem::take(&mut spent), wait)? else { break };
+            let Some(block) = self.next_block(std::mem::take(&mut spent), progress)? else { break };
             length += block.len();
             match peeked.back_mut() {
                 // A pipe may give a few bytes at a time: whole blocks of memory for each would be much.
@@ -284,14 +304,36 @@ impl Input {
         Ok(head)
     }
 
+    /// The stretches of whole lines, each of at least about `least` bytes, that so many threads may read side by side: of
+    /// a large plain file of which no block was asked for yet; `None` for everything else.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Io`], with the path.
+    pub fn stretches(&self, threads: usize, least: u64) -> Result<Option<Vec<FileStretch>>> {
+        let least = least.max(1);
+        let Blocks::Large(whole) = &self.blocks else { return Ok(None) };
+        if threads <= 1 || whole.length() < 2 * least {
+            return Ok(None);
+        }
+        stretches_of(whole, threads, least).map(Some).map_err(|error| Error::os(error, &self.path))
+    }
+
+    fn read_ahead(&mut self) {
+        let nothing = Blocks::Here { reader: Box::new(io::empty()), left: Some(0) };
+        self.blocks = match std::mem::replace(&mut self.blocks, nothing) {
+            Blocks::Large(file) => read_ahead(Box::new(file)),
+            blocks => blocks,
+        };
+    }
+
     /// All that is left, in one piece; an error when that is more than `limit` bytes.
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotATranscript`] when it is; otherwise as for [`Input::next_block`].
-    pub fn all(&mut self, limit: usize, wait: &mut dyn FnMut() -> Result<()>) -> Result<Vec<u8>> {
+    pub fn all(&mut self, limit: usize, progress: &mut Progress<'_>) -> Result<Vec<u8>> {
         let mut all = Vec::with_capacity(self.size.and_then(|size| usize::try_from(size).ok()).unwrap_or(0).min(limit));
         let mut spent = Vec::new();
-        while let Some(block) = self.next_block(spent, wait)? {
+        while let Some(block) = self.next_block(spent, progress)? {
             if all.len() + block.len() > limit {
                 let message = format!("a document of more than {limit} bytes is not read");
                 return Err(Error::new(ErrorKind::NotATranscript, message).at(&self.path));
@@ -354,30 +396,10 @@ fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
 
-/// Cuts a large plain file into stretches of whole lines, of at least about `least` bytes, for up to `threads`
-/// readers; `None` when `source` is something else, or too small for that to pay.
-///
-/// # Errors
-/// [`crate::ErrorKind::Io`] when the file cannot be opened or read.
-pub fn stretches(source: &Source, threads: usize, least: u64) -> Result<Option<Vec<FileStretch>>> {
-    let Source::Path(path) = source else { return Ok(None) };
-    in_either_form(path, |path| stretches_of(path, threads, least.max(1))).map_err(|error| Error::os(error, path))
-}
-
-fn stretches_of(path: &Path, threads: usize, least: u64) -> io::Result<Option<Vec<FileStretch>>> {
-    if threads <= 1 {
-        return Ok(None);
-    }
-    let kind = std::fs::metadata(path)?;
-    if !kind.is_file() || kind.len() < 2 * least {
-        return Ok(None);
-    }
-    let (file, size) = open_file(path)?;
-    let mut first = [0; MAGIC_LENGTH];
-    if read_at(&file, &mut first, 0)? < first.len() || Compression::of(&first).is_some() {
-        return Ok(None);
-    }
-    let file = Arc::new(file);
+/// Cuts a file into stretches of whole lines.
+fn stretches_of(whole: &FileStretch, threads: usize, least: u64) -> io::Result<Vec<FileStretch>> {
+    let FileStretch { file, place, path } = whole;
+    let size = place.end;
     let count = (size / least).clamp(2, (threads as u64 * STRETCHES_EACH).max(size / MOST_STRETCH));
     let mut cuts = vec![0];
     for at in 1..count {
@@ -385,7 +407,7 @@ fn stretches_of(path: &Path, threads: usize, least: u64) -> io::Result<Option<Ve
         if cuts.last().is_some_and(|&last| size / count * at < last) {
             continue;
         }
-        let cut = newline(&file, size / count * at, size, 64 * 1024)?.map_or(size, |found| found + 1);
+        let cut = newline(file, size / count * at, size, 64 * 1024)?.map_or(size, |found| found + 1);
         if cuts.last().is_some_and(|&last| last < cut) {
             cuts.push(cut);
         }
@@ -393,8 +415,8 @@ fn stretches_of(path: &Path, threads: usize, least: u64) -> io::Result<Option<Ve
     if cuts.last().is_some_and(|&last| last < size) {
         cuts.push(size);
     }
-    let stretch = |pair: &[u64]| FileStretch { file: file.clone(), place: pair[0]..pair[1], path: path.to_owned() };
-    Ok(Some(cuts.windows(2).map(stretch).collect()))
+    let stretch = |pair: &[u64]| FileStretch { file: file.clone(), place: pair[0]..pair[1], path: path.clone() };
+    Ok(cuts.windows(2).map(stretch).collect())
 }
 
 /// The first 0x0A at or behind `from` and before `end`, looked for in so many bytes at a time.
@@ -415,7 +437,7 @@ fn newline(file: &File, mut from: u64, end: u64, at_a_time: usize) -> io::Result
 
 fn next_filled(
     filled: &Receiver<io::Result<Vec<u8>>>,
-    wait: &mut dyn FnMut() -> Result<()>,
+    progress: &mut Progress<'_>,
 ) -> Result<Option<io::Result<Vec<u8>>>> {
     match filled.try_recv() {
         Ok(block) => return Ok(Some(block)),
@@ -426,7 +448,7 @@ fn next_filled(
         match filled.recv_timeout(PATIENCE) {
             Ok(block) => return Ok(Some(block)),
             Err(RecvTimeoutError::Disconnected) => return Ok(None),
-            Err(RecvTimeoutError::Timeout) => wait()?,
+            Err(RecvTimeoutError::Timeout) => progress.ask()?,
         }
     }
 }
@@ -570,7 +592,7 @@ mod tests {
     use super::*;
 
     fn read(path: &Path) -> Result<Vec<u8>> {
-        Input::open(Source::Path(path.to_owned()))?.all(1 << 30, &mut || Ok(()))
+        Input::open(Source::Path(path.to_owned()))?.all(1 << 30, &mut Progress::silent())
     }
 
     #[test]
@@ -580,12 +602,13 @@ mod tests {
         let content = b"{\"type\":\"user\"}\n".repeat(100_000);
         std::fs::write(&compressed, zstd::encode_all(&content[..], 3).unwrap()).unwrap();
         assert!(read(&plain).unwrap() == content);
-        assert!(stretches(&Source::Path(plain.clone()), 2, 1).unwrap().is_none());
+        let is_cut = |path: &Path| Input::open_to_cut(Source::Path(path.to_owned()), 1)?.stretches(2, 1);
+        assert!(is_cut(&plain).unwrap().is_none());
         std::fs::rename(&compressed, folder.path().join("other")).unwrap();
         assert_eq!(read(&plain).unwrap_err().path(), Some(plain.as_path()));
         std::fs::write(&plain, &content).unwrap();
         assert!(read(&compressed).unwrap() == content);
-        assert!(stretches(&Source::Path(compressed.clone()), 2, 1).unwrap().is_some());
+        assert!(is_cut(&compressed).unwrap().is_some());
         // Of two that are there, the one that was asked for is read.
         std::fs::write(&compressed, zstd::encode_all(&b"{}"[..], 3).unwrap()).unwrap();
         assert!(read(&plain).unwrap() == content);
@@ -604,10 +627,10 @@ mod tests {
             }
         }
         let mut input = Input::open(Source::Reader(Box::new(Dripping(100_000)), None)).unwrap();
-        assert_eq!(input.head(50_000, &mut || Ok(())).unwrap().len(), 50_000);
+        assert_eq!(input.head(50_000, &mut Progress::silent()).unwrap().len(), 50_000);
         assert!(input.peeked.iter().map(Vec::capacity).sum::<usize>() <= 2 * BLOCK);
-        assert_eq!(input.head(70_000, &mut || Ok(())).unwrap().len(), 70_000);
-        assert_eq!(input.all(1 << 20, &mut || Ok(())).unwrap().len(), 100_000);
+        assert_eq!(input.head(70_000, &mut Progress::silent()).unwrap().len(), 70_000);
+        assert_eq!(input.all(1 << 20, &mut Progress::silent()).unwrap().len(), 100_000);
     }
 
     #[test]
@@ -616,10 +639,10 @@ mod tests {
         for length in [0, 1, 3, 24_000] {
             std::fs::write(file.path(), "x".repeat(length)).unwrap();
             let mut input = Input::open(Source::Path(file.path().to_owned())).unwrap();
-            let block = input.next_block(Vec::new(), &mut || Ok(())).unwrap();
+            let block = input.next_block(Vec::new(), &mut Progress::silent()).unwrap();
             assert_eq!(block.as_ref().map(Vec::len), Some(length).filter(|&length| length > 0));
             assert!(length == 0 || block.unwrap_or_default().capacity() <= length.max(8));
-            assert!(input.next_block(Vec::new(), &mut || Ok(())).unwrap().is_none());
+            assert!(input.next_block(Vec::new(), &mut Progress::silent()).unwrap().is_none());
         }
     }
 }

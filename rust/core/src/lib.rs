@@ -30,7 +30,9 @@ pub mod manifest;
 mod parallel;
 mod parse;
 mod private;
+pub mod progress;
 mod queue;
+mod reader;
 mod refusal;
 pub mod secrets;
 pub mod sessions;
@@ -38,6 +40,9 @@ pub mod sinks;
 mod story;
 mod stretch;
 pub mod subagents;
+#[cfg(test)]
+#[path = "../tests/third_agent/mod.rs"]
+mod third_agent;
 mod threads;
 pub mod transcript;
 mod walk;
@@ -50,4 +55,5 @@ pub use findings::{Warning, WarningKind};
 pub use input::Source;
 pub use parallel::threads_asked;
 pub use parse::{ParseOptions, parse};
+pub use progress::Progress;
 pub use refusal::Refusal;

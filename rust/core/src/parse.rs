@@ -13,12 +13,14 @@ use crate::error::{Error, ErrorKind, Result, shown_name};
 use crate::images::ImageStore;
 use crate::input::{LEAST_STRETCH, Source, plain_path};
 use crate::parallel;
+use crate::progress::Progress;
+use crate::reader::Threads;
 use crate::refusal::Refusal;
 use crate::sessions::newest_session_below;
 use crate::story::Story;
 use crate::subagents::{self, Found};
 use crate::threads;
-use crate::transcript::{Reading, Transcript, Watch};
+use crate::transcript::{ReadOptions, Transcript};
 
 /// How to parse.
 #[derive(Debug, Clone, Default)]
@@ -43,7 +45,7 @@ pub struct ParseOptions {
 /// [`ErrorKind::Io`], [`ErrorKind::NotATranscript`], [`ErrorKind::NoConversation`], with `strict`
 /// [`ErrorKind::UnknownEntryType`], [`ErrorKind::UnknownAgent`], [`ErrorKind::WrongArgument`],
 /// [`ErrorKind::WrongSetting`], [`ErrorKind::Stopped`].
-pub fn parse(source: Source, options: &ParseOptions, watch: Watch<'_>) -> Result<Conversation> {
+pub fn parse(source: Source, options: &ParseOptions, progress: &mut Progress<'_>) -> Result<Conversation> {
     if options.strict && options.allow_unknown {
         return Err(Refusal::StrictAndAllowUnknown.into_error());
     }
@@ -61,12 +63,14 @@ pub fn parse(source: Source, options: &ParseOptions, watch: Watch<'_>) -> Result
     let threads = parallel::threads(options.threads)?;
     let images = Mutex::new(ImageStore::default());
     let least_stretch = options.least_stretch.unwrap_or(LEAST_STRETCH);
-    let reading = Reading { agent, subagent_file, images: Some(&images), threads, least_stretch };
-    let mut transcript = Transcript::read(source, reading, watch).map_err(|error| at_path(error, path.as_deref()))?;
+    let reading =
+        ReadOptions { agent, subagent_file, images: Some(&images), threads: Threads { count: threads, least_stretch } };
+    let mut transcript =
+        Transcript::read(source, reading, progress).map_err(|error| at_path(error, path.as_deref()))?;
     let mut found = match path.as_deref().zip(named.as_deref()) {
         Some((path, named)) => {
             let images = reading.images.filter(|_| options.include_subagents);
-            let reading = Reading { agent: Some(transcript.agent), images, ..reading };
+            let reading = ReadOptions { agent: Some(transcript.agent), images, ..reading };
             match (transcript.agent.home().subagents, &transcript.facts.thread) {
                 (SubagentFiles::Beside, _) if !subagent_file => {
                     subagents::beside(named, &transcript.session_ids.list, reading)

@@ -51,7 +51,7 @@ pub struct Home {
 #[must_use]
 pub fn homes() -> Vec<Home> {
     let mut homes = Vec::new();
-    for agent in AGENTS {
+    for &agent in AGENTS {
         let configured = std::env::var(agent.home().variable).unwrap_or_default();
         let mut paths: Vec<_> =
             configured.split(',').map(str::trim).filter(|path| !path.is_empty()).map(PathBuf::from).collect();

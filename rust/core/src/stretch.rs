@@ -20,6 +20,7 @@ use crate::event::{Envelope, InlineImage, MetImage, Passed, Said, Setting, Signa
 use crate::head::Head;
 use crate::images::ImageStore;
 use crate::json::{self, Members, Value};
+use crate::reader::{RecordSink, Threads};
 
 /// Damaged pieces that are listed one by one; the rest are only counted.
 pub const MOST_DAMAGE_LISTED: usize = 1_000;
@@ -34,7 +35,7 @@ const MAX_SETTINGS: usize = 8;
 
 /// How to read.
 #[derive(Clone, Copy)]
-pub struct Reading<'s> {
+pub struct ReadOptions<'s> {
     /// Whose transcript it is; recognised from its records when `None`.
     pub agent: Option<&'static dyn Agent>,
     /// Whether the file is a subagent's own, all of whose lines are marked as sidechain.
@@ -42,9 +43,7 @@ pub struct Reading<'s> {
     /// Where images go; `None` to leave them.
     pub images: Option<&'s Mutex<ImageStore>>,
     /// Threads that may read it.
-    pub threads: usize,
-    /// The least, in bytes, that a thread is given.
-    pub least_stretch: u64,
+    pub threads: Threads,
 }
 
 /// Entries of one type.
@@ -149,6 +148,8 @@ struct Settings {
     recent: Vec<MetSetting>,
     /// Where the next new one goes when all places are taken.
     next: usize,
+    /// What all entries have in common where they do not say it themselves.
+    around: Option<Arc<Setting>>,
 }
 
 struct MetSetting {
@@ -163,7 +164,7 @@ impl Settings {
         let raw = [session_id, cwd, version, agent_id, agent_name, parent_call]
             .map(|value| value.and_then(Value::raw_string).unwrap_or_default());
         if raw.iter().all(|text| text.is_empty()) {
-            return None;
+            return self.around.clone();
         }
         let known = self.recent.iter().position(|known| known.written.iter().map(AsRef::as_ref).eq(raw));
         if let Some(at) = known {
@@ -172,7 +173,11 @@ impl Settings {
         }
         let [session_id, cwd, version, agent_id, agent_name, parent_call] =
             raw.map(|raw| json::decode(raw).text.into());
-        let new = Arc::new(Setting { session_id, cwd, version, agent_id, agent_name, parent_call });
+        let new = Setting { session_id, cwd, version, agent_id, agent_name, parent_call };
+        let new = Arc::new(match &self.around {
+            Some(around) => new.or(around),
+            None => new,
+        });
         let entry = MetSetting { written: raw.map(Into::into), decoded: new.clone() };
         if self.recent.len() < MAX_SETTINGS {
             self.recent.push(entry);
@@ -230,12 +235,13 @@ impl<'s> StretchReader<'s> {
     }
 }
 
-impl StretchReader<'_> {
+impl RecordSink for StretchReader<'_> {
+    fn begin_document(&mut self, document: Value<'_>) {
+        self.settings.around = self.settings.get(self.head.agent.document_setting(document));
+    }
+
     /// Whether an image could not be kept.
-    ///
-    /// # Errors
-    /// [`crate::ErrorKind::Io`] when that is so.
-    pub fn failure(&mut self) -> Result<()> {
+    fn failure(&mut self) -> Result<()> {
         self.image_error.take().map_or(Ok(()), |error| Err(Error::os(error, &std::env::temp_dir())))
     }
 }

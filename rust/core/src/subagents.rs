@@ -15,8 +15,10 @@ use crate::input::{Input, Source, plain_name};
 use crate::json::Value;
 use crate::lines::LineReader;
 use crate::parallel;
+use crate::progress::Progress;
+use crate::reader::Threads;
 use crate::story::Story;
-use crate::transcript::{Reading, Sidechain, Transcript};
+use crate::transcript::{ReadOptions, Sidechain, Transcript};
 use crate::walk::{Kind, Walk};
 
 pub use links::link;
@@ -123,7 +125,7 @@ pub fn session_stem(path: &Path) -> Option<&str> {
 /// Reads the agent files that belong to the session at `path`: those in its folder, and those that lie flat
 /// beside it and say that they are this session's.
 #[must_use]
-pub fn beside(path: &Path, session_ids: &[String], reading: Reading<'_>) -> Found {
+pub fn beside(path: &Path, session_ids: &[String], reading: ReadOptions<'_>) -> Found {
     let mut found = Found::default();
     let Some(folder) = path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
     else {
@@ -133,11 +135,11 @@ pub fn beside(path: &Path, session_ids: &[String], reading: Reading<'_>) -> Foun
     if let Some(stem) = session_stem(path) {
         files = agent_files_below(&folder.join(stem).join("subagents"));
         let is_named = |id: &str| id == stem || session_ids.iter().any(|known| known == id);
-        files.extend(flat_agent_files(folder, reading.threads, is_named));
+        files.extend(flat_agent_files(folder, reading.threads.count, is_named));
     }
     // Side by side already, one thread each.
-    let each = Reading { subagent_file: true, threads: 1, ..reading };
-    let read = parallel::map(reading.threads, &files, |file| read_agent_file(file, folder, each));
+    let each = ReadOptions { subagent_file: true, threads: Threads::one(), ..reading };
+    let read = parallel::map(reading.threads.count, &files, |file| read_agent_file(file, folder, each));
     for result in read {
         match result {
             Ok(Some(AgentFile::Subagent(agent))) => {
@@ -231,7 +233,7 @@ fn agent_files_below(folder: &Path) -> Vec<PathBuf> {
 /// The session that the first lines of an agent file name.
 fn session_of(path: &Path) -> Option<String> {
     let mut lines = LineReader::new(Input::open_to_look(path).ok()?);
-    while let Ok(Some(line)) = lines.next_line(&mut |_| Ok(())) {
+    while let Ok(Some(line)) = lines.next_line(&mut Progress::silent()) {
         let id = Value::new(line.bytes.trim_ascii()).get("sessionId").and_then(Value::text);
         if let Some(id) = id {
             return Some(id.text.into_owned());
@@ -248,7 +250,7 @@ enum AgentFile {
     Bridge(ChapterBridge),
 }
 
-fn read_agent_file(path: &Path, folder: &Path, reading: Reading<'_>) -> Result<Option<AgentFile>, UnreadableFile> {
+fn read_agent_file(path: &Path, folder: &Path, reading: ReadOptions<'_>) -> Result<Option<AgentFile>, UnreadableFile> {
     let Some(id) = path.file_name().and_then(agent_id) else { return Ok(None) };
     if INTERNAL.iter().any(|internal| id.starts_with(internal)) {
         return Ok(None);
@@ -256,7 +258,8 @@ fn read_agent_file(path: &Path, folder: &Path, reading: Reading<'_>) -> Result<O
     let file = path.strip_prefix(folder).unwrap_or(path).to_string_lossy().replace('\\', "/");
     let is_bridge = id.starts_with(COMPACTION);
     let images = reading.images.filter(|_| !is_bridge);
-    let read = Transcript::read(Source::Path(path.to_owned()), Reading { images, ..reading }, &mut |_, _| true);
+    let read =
+        Transcript::read(Source::Path(path.to_owned()), ReadOptions { images, ..reading }, &mut Progress::silent());
     let mut transcript = match read {
         Ok(transcript) => transcript,
         // It may be gone since it was listed, and empty ones are placeholders.

@@ -6,10 +6,10 @@ use pyo3::types::PyDict;
 use retell_core::{CensusOptions, Refusal, census};
 
 use crate::dictionary::to_dict;
-use crate::error::{refused, to_python};
+use crate::error::refused;
 use crate::images::paths_of;
 use crate::parse::number_of_threads;
-use crate::progress::Progress;
+use crate::progress::watched;
 
 /// Counts the types of the records in transcripts. Reads only.
 #[pyfunction]
@@ -27,8 +27,6 @@ pub fn types(
     }
     let threads = number_of_threads(py, threads)?;
     let options = CensusOptions { paths: paths.unwrap_or_default(), agent, threads };
-    let mut told = Progress::new(progress.as_ref());
-    let counted = py.detach(|| census(&options, &mut |done, total| told.tell(done, Some(total))));
-    let counted = counted.map_err(|error| told.raised(&error).unwrap_or_else(|| to_python(py, &error)))?;
+    let counted = watched(py, progress.as_ref(), |progress| census(&options, progress))?;
     to_dict(py, &counted)
 }

@@ -4,20 +4,17 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::time::Instant;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use retell_core::images::{self, FileOptions, PlaceholderForm};
-use retell_core::{Error, ErrorKind};
 
-use crate::error::{MissingAssetWarning, to_python};
+use crate::error::MissingAssetWarning;
 use crate::fresh;
 use crate::parse::number_of_threads;
-use crate::progress::PROGRESS_EVERY;
+use crate::progress::watched_at_once;
 
 /// The codec for an agent's transcripts, or None for agents that do not inline images.
 #[pyfunction]
@@ -177,7 +174,10 @@ pub fn externalize(
     has_one_target(out.as_ref(), in_place, dry_run)?;
     let threads = number_of_threads(py, threads)?;
     let options = FileOptions { cap: max_image_bytes, in_place, dry_run, threads, ..FileOptions::default() };
-    watched(py, progress, |told| images::extract_files(&path, out.as_deref(), &assets_dir, &options, told))
+    watched_at_once(py, progress.as_ref(), |progress| {
+        images::extract_files(&path, out.as_deref(), &assets_dir, &options, progress)
+    })
+    .map(ImageReport)
 }
 
 /// Puts the images of a file or a folder back.
@@ -199,7 +199,10 @@ pub fn restore(
     has_one_target(out.as_ref(), in_place, dry_run)?;
     let (form, threads) = (form_of(format)?, number_of_threads(py, threads)?);
     let options = FileOptions { form, allow_missing, in_place, dry_run, threads, ..FileOptions::default() };
-    watched(py, progress, |told| images::restore_files(&path, out.as_deref(), &assets_dir, &options, told))
+    watched_at_once(py, progress.as_ref(), |progress| {
+        images::restore_files(&path, out.as_deref(), &assets_dir, &options, progress)
+    })
+    .map(ImageReport)
 }
 
 /// Counts the images of a file, a folder, or several. Reads only.
@@ -215,7 +218,7 @@ pub fn list_images(
     let paths = paths_of(path)?;
     let options =
         FileOptions { cap: max_image_bytes, threads: number_of_threads(py, threads)?, ..FileOptions::default() };
-    watched(py, progress, |told| images::list_files(&paths, &options, told))
+    watched_at_once(py, progress.as_ref(), |progress| images::list_files(&paths, &options, progress)).map(ImageReport)
 }
 
 /// One path, or several.
@@ -233,38 +236,6 @@ fn has_one_target(out: Option<&PathBuf>, in_place: bool, dry_run: bool) -> PyRes
         (None, false) if !dry_run => Err(PyValueError::new_err("give out, or in_place=True")),
         _ => Ok(()),
     }
-}
-
-/// Does `work` without the interpreter, calls `progress` every now and then, and lets signals through.
-fn watched(
-    py: Python<'_>,
-    progress: Option<Py<PyAny>>,
-    work: impl FnOnce(images::Progress<'_>) -> Result<images::ImageReport, Error> + Send,
-) -> PyResult<ImageReport> {
-    let raised = Mutex::new(None);
-    let last = Mutex::new(None::<Instant>);
-    let told = |done: u64, total: u64| {
-        let due = last.lock().is_ok_and(|mut last| {
-            let due = last.is_none_or(|last| last.elapsed() >= PROGRESS_EVERY);
-            if due {
-                *last = Some(Instant::now());
-            }
-            due
-        });
-        if !due {
-            return true;
-        }
-        let told = Python::attach(|py| {
-            py.check_signals()?;
-            progress.as_ref().map_or(Ok(()), |callback| callback.call1(py, (done, total)).map(drop))
-        });
-        told.map_err(|error| raised.lock().map(|mut slot| *slot = Some(error))).is_ok()
-    };
-    let report = py.detach(|| work(&told));
-    report.map(ImageReport).map_err(|error| {
-        let stopped = (error.kind() == ErrorKind::Stopped).then(|| raised.lock().ok()?.take()).flatten();
-        stopped.unwrap_or_else(|| to_python(py, &error))
-    })
 }
 
 /// What was done with images.

@@ -21,11 +21,11 @@ use memchr::memmem::Finder;
 
 use super::{Agent, Context, Home, SubagentFiles, WrittenSetting};
 use crate::branches::{Link, Node, Part, mark};
-use crate::entry::{Class, Classify, Entry, Fields};
+use crate::entry::{Entry, RecordTypes};
 use crate::event::{
     EntryId, Envelope, Fact, PullRequest, Queue, QueuedWords, Signal, SubagentCall, ToolCall, WordsSource,
 };
-use crate::glue::Recognize;
+use crate::glue::RecordShape;
 use crate::images::inline_images;
 use crate::json::{Broken, Members, Value, has_escapes, key_is};
 
@@ -70,52 +70,34 @@ const TARGETS: [&str; 4] = ["file_path", "path", "url", "filename"];
 /// Every progress entry that names a subagent holds this.
 static NAMES_SUBAGENT: LazyLock<[Finder<'_>; 1]> = LazyLock::new(|| [Finder::new("agent_progress")]);
 
-impl Classify for ClaudeCode {
-    fn classify(&self, kind: &str, entry: &Fields<'_>, complete: bool) -> Class {
-        entry_types::classify(kind, entry, complete)
-    }
-
-    fn is_told_early(&self, kind: &str) -> bool {
-        entry_types::is_told_early(kind)
-    }
-
-    fn opens(&self, kind: &str) -> Option<&'static str> {
-        matches!(kind, "user" | "assistant").then_some("message")
-    }
-
-    fn opens_early(&self) -> Option<&'static str> {
-        Some("message")
-    }
-
-    fn lists(&self) -> Option<&'static str> {
-        Some("content")
-    }
-
-    fn detailed<'k>(&self, kind: &'k str, entry: &Fields<'_>) -> Cow<'k, str> {
-        entry_types::detailed(kind, entry)
-    }
-}
-
-impl Recognize for ClaudeCode {
-    fn may_be_record(&self, kind: &str) -> bool {
-        entry_types::find(kind).is_some()
-    }
-
-    fn is_record(&self, kind: &str, object: Value<'_>) -> bool {
-        // Progress entries nest whole messages; what makes a turn of one is the session that it belongs to.
-        let is_turn = matches!(kind, "user" | "assistant");
-        self.may_be_record(kind)
-            && (!is_turn || ["sessionId", "session_id"].iter().any(|name| object.get(name).is_some()))
-    }
-
-    fn record_starts(&self) -> &'static [&'static [u8]] {
-        &[b"{\"parentUuid\"", b"{\"type\""]
-    }
-}
+static RECORD_TYPES: RecordTypes = RecordTypes {
+    is_told_early: entry_types::is_told_early,
+    opens: |kind| matches!(kind, "user" | "assistant").then_some("message"),
+    opens_early: Some("message"),
+    lists: Some("content"),
+    detailed: entry_types::detailed,
+    ..RecordTypes::of(
+        RecordShape {
+            type_key: "type",
+            starts: &[b"{\"parentUuid\"", b"{\"type\""],
+            is_known: entry_types::is_known,
+            // Progress entries nest whole messages; what makes a turn of one is the session that it belongs to.
+            is_record: |kind, object| {
+                let is_turn = matches!(kind, "user" | "assistant");
+                !is_turn || ["sessionId", "session_id"].iter().any(|name| object.get(name).is_some())
+            },
+        },
+        entry_types::classify,
+    )
+};
 
 impl Agent for ClaudeCode {
     fn name(&self) -> &'static str {
         "claude-code"
+    }
+
+    fn record_types(&self) -> &'static RecordTypes {
+        &RECORD_TYPES
     }
 
     fn envelope(&self, entry: &Entry<'_>, context: &mut dyn Context) -> Envelope {
@@ -192,7 +174,7 @@ impl Agent for ClaudeCode {
     }
 
     fn claims(&self, record: Value<'_>) -> bool {
-        record.get("type").and_then(Value::text).is_some_and(|kind| self.may_be_record(&kind.text))
+        record.get("type").and_then(Value::text).is_some_and(|kind| entry_types::is_known(&kind.text))
     }
 
     fn read(&self, entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) {

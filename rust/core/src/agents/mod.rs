@@ -10,7 +10,7 @@ use std::sync::Arc;
 use memchr::memmem::Finder;
 
 use crate::branches::{Node, Part};
-use crate::entry::{Classify, Entry};
+use crate::entry::{Entry, RecordTypes};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Envelope, InlineImage, MetImage, Said, Setting, Signal, Thread};
 use crate::json::{Members, Value};
@@ -46,25 +46,40 @@ pub struct WrittenSetting<'e> {
 }
 
 /// An agent whose transcripts can be read.
-pub trait Agent: Classify + Sync {
+pub trait Agent: Sync {
     /// As the user types it.
     fn name(&self) -> &'static str;
+
+    /// Which records there are.
+    fn record_types(&self) -> &'static RecordTypes;
+
+    /// Where its sessions are.
+    fn home(&self) -> &'static Home;
+
+    /// Whether a record, which may be cut off, is surely this agent's.
+    fn claims(&self, record: Value<'_>) -> bool;
 
     /// The fields that entries share.
     fn envelope(&self, entry: &Entry<'_>, context: &mut dyn Context) -> Envelope;
 
+    /// Gives what the entry says to `say`, in order.
+    fn read(&self, entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal));
+
     /// The version of the agent's program that an entry names, "" where it names none.
-    fn version<'e>(&self, entry: &Entry<'e>) -> Cow<'e, str>;
+    fn version<'e>(&self, _entry: &Entry<'e>) -> Cow<'e, str> {
+        Cow::Borrowed("")
+    }
 
     /// Whether an entry of class evidence, of which `upcoming` is not yet read, tells anything that is of use.
-    fn wants_evidence(&self, of_use: Evidence, upcoming: &Members<'_>) -> bool;
+    fn wants_evidence(&self, _of_use: Evidence, _upcoming: &Members<'_>) -> bool {
+        false
+    }
 
     /// What an entry of class evidence holds when [`Agent::wants_evidence`]; `None` when that cannot be told in this
     /// way.
-    fn evidence_markers(&self, of_use: Evidence) -> Option<&'static [Finder<'static>]>;
-
-    /// Gives what the entry says to `say`, in order.
-    fn read(&self, entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal));
+    fn evidence_markers(&self, _of_use: Evidence) -> Option<&'static [Finder<'static>]> {
+        Some(&[])
+    }
 
     /// What part entries of type `kind` have in the tree that a transcript is; `None` where they are none of it.
     fn part(&self, _kind: &str) -> Option<Part> {
@@ -86,12 +101,6 @@ pub trait Agent: Classify + Sync {
         None
     }
 
-    /// Where its sessions are.
-    fn home(&self) -> &'static Home;
-
-    /// Whether a record, which may be cut off, is surely this agent's.
-    fn claims(&self, record: Value<'_>) -> bool;
-
     /// Whether an input that begins like this is one JSON document instead of a record on each line.
     fn is_document(&self, _beginning: &[u8]) -> bool {
         false
@@ -100,6 +109,11 @@ pub trait Agent: Classify + Sync {
     /// The records of a document, where it has any.
     fn document_records<'v>(&self, _document: Value<'v>) -> Vec<DocumentPart<'v>> {
         Vec::new()
+    }
+
+    /// What a document says of all its records, where they do not say it themselves.
+    fn document_setting<'v>(&self, _document: Value<'v>) -> WrittenSetting<'v> {
+        WrittenSetting::default()
     }
 
     /// Whether the lines with which an input begins say that others follow which were copied from another session.
@@ -164,14 +178,22 @@ pub struct Home {
 /// How the files of a session's subagents are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SubagentFiles {
+    /// There are none.
+    None,
     /// They lie beside the session's, called `agent-<id>.jsonl`.
     Beside,
     /// They are sessions like every other, and name the session that started them.
     Threads,
 }
 
-/// Every agent, in the order in which they are tried.
-pub static AGENTS: [&dyn Agent; 2] = [&ClaudeCode, &Codex];
+/// Every agent, in the order in which they are tried. The tests have one more, made up: what holds for it holds for the
+/// next one.
+pub static AGENTS: &[&dyn Agent] = &[
+    &ClaudeCode,
+    &Codex,
+    #[cfg(test)]
+    &crate::third_agent::Harbour,
+];
 
 /// The agent called `name`.
 ///

@@ -25,15 +25,13 @@ use super::restore::restore;
 use super::runs::DEFAULT_CAP;
 use super::tree::{Found, Job, Places, each_file, refuse_overlap, run};
 use crate::error::{Error, ErrorKind, Result};
+use crate::progress::{Progress, stopped};
 
 /// How much of a file's end is looked at at a time for its last line end.
 const TAIL_BLOCK: u64 = 1 << 16;
 
 /// Missing assets that an error names.
 const MOST_NAMED: usize = 5;
-
-/// Told how many bytes are done, and how many there are. Says whether to go on.
-pub type Progress<'p> = &'p (dyn Fn(u64, u64) -> bool + Sync);
 
 /// How to treat files.
 #[derive(Debug, Clone)]
@@ -78,12 +76,12 @@ pub fn extract_files(
     out: Option<&Path>,
     assets: &Path,
     options: &FileOptions,
-    progress: Progress<'_>,
+    progress: &mut Progress<'_>,
 ) -> Result<ImageReport> {
     let places = Places { path, out, assets };
     refuse_overlap(&places)?;
     let assets = Assets::open(assets, !options.dry_run)?;
-    each_file(&places, options, progress, &|job, told| extract_one(job, &assets, options, told))
+    each_file(&places, options, progress, &|job, progress| extract_one(job, &assets, options, progress))
 }
 
 /// Puts the images in `assets` back into `path`, a file or a folder, and writes the result to `out` (or back, in
@@ -97,7 +95,7 @@ pub fn restore_files(
     out: Option<&Path>,
     assets: &Path,
     options: &FileOptions,
-    progress: Progress<'_>,
+    progress: &mut Progress<'_>,
 ) -> Result<ImageReport> {
     let places = Places { path, out, assets };
     refuse_overlap(&places)?;
@@ -105,8 +103,8 @@ pub fn restore_files(
     // Of a folder, all assets are asked for before the first file is put into place; one file sees to that itself.
     if options.dry_run || (!options.allow_missing && path.is_dir()) {
         let look = FileOptions { dry_run: true, ..options.clone() };
-        let work = |job: &Job, told: &dyn Fn(u64) -> bool| restore_one(job, &store, &look, told);
-        let looked = each_file(&places, &look, &|_, _| true, &work)?;
+        let work = |job: &Job, progress: &mut Progress<'_>| restore_one(job, &store, &look, progress);
+        let looked = each_file(&places, &look, &mut Progress::silent(), &work)?;
         if !options.allow_missing && !looked.missing.is_empty() {
             return Err(missing(&looked.missing, assets));
         }
@@ -114,19 +112,19 @@ pub fn restore_files(
             return Ok(looked);
         }
     }
-    each_file(&places, options, progress, &|job, told| restore_one(job, &store, options, told))
+    each_file(&places, options, progress, &|job, progress| restore_one(job, &store, options, progress))
 }
 
 /// What images there are in `paths`. Reads only.
 ///
 /// # Errors
 /// [`ErrorKind::Io`], [`ErrorKind::Stopped`].
-pub fn list_files(paths: &[PathBuf], options: &FileOptions, progress: Progress<'_>) -> Result<ImageReport> {
+pub fn list_files(paths: &[PathBuf], options: &FileOptions, progress: &mut Progress<'_>) -> Result<ImageReport> {
     let options = FileOptions { dry_run: true, ..options.clone() };
     let store = Assets::none();
     let mut found = Found::default();
     paths.iter().try_for_each(|path| found.add(path, None))?;
-    run(found, options.threads, progress, &|job, told| extract_one(job, &store, &options, told))
+    run(found, options.threads, progress, &|job, progress| extract_one(job, &store, &options, progress))
 }
 
 fn missing(names: &BTreeSet<String>, assets: &Path) -> Error {
@@ -141,7 +139,7 @@ fn missing(names: &BTreeSet<String>, assets: &Path) -> Error {
         .with_hint("name the folder that `images extract` wrote to, or leave their placeholders with --allow-missing")
 }
 
-fn extract_one(job: &Job, assets: &Assets, options: &FileOptions, told: &dyn Fn(u64) -> bool) -> Result<ImageReport> {
+fn extract_one(job: &Job, assets: &Assets, options: &FileOptions, progress: &mut Progress<'_>) -> Result<ImageReport> {
     let at_file = |error| Error::os(error, &job.from);
     let mut file = File::open(&job.from).map_err(at_file)?;
     let before = file.metadata().map_err(at_file)?;
@@ -152,7 +150,7 @@ fn extract_one(job: &Job, assets: &Assets, options: &FileOptions, told: &dyn Fn(
         if names.insert(asset.name.to_owned()) { assets.put(&asset) } else { Ok(()) }
     };
     let mut target = Target::new(job, options)?;
-    let mut input = Told { reader: (&mut file).take(whole_lines), told };
+    let mut input = Told { reader: (&mut file).take(whole_lines), done: 0, progress };
     let written = extract(&mut input, &mut target, options.cap, &mut keep);
     let mut extracted = written.map_err(|error| stopped_or(error, &job.from))?;
     // What was still being written: nothing is lifted out of it, but placeholders in it are escaped like elsewhere.
@@ -187,7 +185,7 @@ fn last_line_end(file: &mut File, size: u64) -> io::Result<u64> {
     Ok(size)
 }
 
-fn restore_one(job: &Job, assets: &Assets, options: &FileOptions, told: &dyn Fn(u64) -> bool) -> Result<ImageReport> {
+fn restore_one(job: &Job, assets: &Assets, options: &FileOptions, progress: &mut Progress<'_>) -> Result<ImageReport> {
     let at_file = |error| Error::os(error, &job.from);
     let file = File::open(&job.from).map_err(at_file)?;
     let before = file.metadata().map_err(at_file)?;
@@ -202,7 +200,7 @@ fn restore_one(job: &Job, assets: &Assets, options: &FileOptions, told: &dyn Fn(
         Ok(found)
     };
     let mut target = Target::new(job, options)?;
-    let mut input = Told { reader: file.take(before.len()), told };
+    let mut input = Told { reader: file.take(before.len()), done: 0, progress };
     let restored = restore(&mut input, &mut target, options.form, &mut lookup);
     let restored = restored.map_err(|error| stopped_or(error, &job.from))?;
     let missing_names: BTreeSet<String> = restored.missing.into_iter().collect();
@@ -226,15 +224,16 @@ fn restore_one(job: &Job, assets: &Assets, options: &FileOptions, told: &dyn Fn(
 
 fn stopped_or(error: io::Error, path: &Path) -> Error {
     if error.get_ref().and_then(|inner| inner.downcast_ref::<Stop>()).is_some() {
-        return Error::new(ErrorKind::Stopped, "stopped");
+        return stopped();
     }
     Error::os(error, path)
 }
 
 /// A reader that tells how far it has come.
-struct Told<'t, R> {
+struct Told<'t, 'p, R> {
     reader: R,
-    told: &'t dyn Fn(u64) -> bool,
+    done: u64,
+    progress: &'t mut Progress<'p>,
 }
 
 /// What a reader fails with when it is told to stop.
@@ -249,9 +248,13 @@ impl std::fmt::Display for Stop {
 
 impl std::error::Error for Stop {}
 
-impl<R: Read> Read for Told<'_, R> {
+impl<R: Read> Read for Told<'_, '_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.reader.read(buffer)?;
-        if (self.told)(count as u64) { Ok(count) } else { Err(io::Error::other(Stop)) }
+        self.done += count as u64;
+        self.progress
+            .reach(self.done)
+            .and_then(|()| self.progress.ask())
+            .map_or_else(|_| Err(io::Error::other(Stop)), |()| Ok(count))
     }
 }

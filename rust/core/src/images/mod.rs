@@ -23,7 +23,7 @@ mod tree;
 mod window;
 
 pub use extract::{Asset, Extracted, Lifted, extract, lift};
-pub use files::{FileOptions, Progress, extract_files, list_files, restore_files};
+pub use files::{FileOptions, extract_files, list_files, restore_files};
 pub use find::{images_in_text, inline_images};
 pub use format::ImageFormat;
 pub use placeholder::{PlaceholderForm, asset_name, has_placeholders, matches_name};

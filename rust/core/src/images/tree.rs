@@ -3,13 +3,13 @@
 use std::fs;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::beside::refuse_unsafe;
-use super::files::{FileOptions, Progress};
+use super::files::FileOptions;
 use super::report::ImageReport;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::compressed_with;
+use crate::progress::{Progress, Shared};
 use crate::walk::{Entry, Kind, Trouble, Walk};
 use crate::{parallel, private};
 
@@ -21,7 +21,7 @@ pub struct Job {
 }
 
 /// What is done with each.
-pub type Work<'w> = &'w (dyn Fn(&Job, &dyn Fn(u64) -> bool) -> Result<ImageReport> + Sync);
+pub type Work<'w> = &'w (dyn Fn(&Job, &mut Progress<'_>) -> Result<ImageReport> + Sync);
 
 /// The places of a call.
 pub struct Places<'p> {
@@ -34,7 +34,7 @@ pub struct Places<'p> {
 pub fn each_file(
     places: &Places<'_>,
     options: &FileOptions,
-    progress: Progress<'_>,
+    progress: &mut Progress<'_>,
     work: Work<'_>,
 ) -> Result<ImageReport> {
     let path = places.path;
@@ -56,41 +56,25 @@ pub fn each_file(
 pub fn run(
     found: Found,
     threads: Option<NonZero<usize>>,
-    progress: Progress<'_>,
+    progress: &mut Progress<'_>,
     work: Work<'_>,
 ) -> Result<ImageReport> {
     let threads = parallel::threads(threads)?;
     let Found { jobs, skipped, .. } = found;
     let mut report = ImageReport { skipped, ..ImageReport::default() };
-    let (total, done, stop) = (jobs.iter().map(|job| job.size).sum::<u64>(), AtomicU64::new(0), AtomicBool::new(false));
-    let work = |job: &Job, _: &AtomicBool| {
-        let told = |more: u64| {
-            let done = done.fetch_add(more, Ordering::Relaxed) + more;
-            if !progress(done.min(total), total) {
-                stop.store(true, Ordering::Relaxed);
-            }
-            !stop.load(Ordering::Relaxed)
-        };
-        if stop.load(Ordering::Relaxed) {
-            return Err(Error::new(ErrorKind::Stopped, "stopped"));
-        }
-        let result = work(job, &told);
-        if result.is_err() {
-            stop.store(true, Ordering::Relaxed);
-        }
-        result
-    };
+    progress.set_total(Some(jobs.iter().map(|job| job.size).sum()));
     let results = if threads.min(jobs.len()) <= 1 {
-        jobs.iter().map(|job| work(job, &stop)).collect()
-    } else {
-        // Only the thread that called can be interrupted by the user.
-        let mut go_on = || {
-            let goes_on = progress(done.load(Ordering::Relaxed).min(total), total);
-            stop.fetch_or(!goes_on, Ordering::Relaxed);
-            goes_on
+        let mut done = 0;
+        let one = |job: &Job| {
+            progress.reach(done)?;
+            done += job.size;
+            work(job, &mut progress.piece(job.size))
         };
-        let stopped = || Error::new(ErrorKind::Stopped, "stopped");
-        parallel::map_while(threads, &jobs, work, &mut go_on).ok_or_else(stopped)?
+        jobs.iter().map(one).collect()
+    } else {
+        let shared = Shared::default();
+        let one = |job: &Job| work(job, &mut shared.piece(job.size)).inspect_err(|_| shared.stop());
+        parallel::map_while(threads, &jobs, one, &shared, progress)?
     };
     // The first real failure tells more than that the others were stopped because of it.
     let mut stopped = None;

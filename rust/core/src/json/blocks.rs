@@ -28,12 +28,12 @@ mod run;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 #[cfg(target_arch = "x86_64")]
-use avx2::{Block, prefix_xor, supported};
+use avx2::{Block, ByteSet, prefix_xor, supported};
 #[cfg(target_arch = "aarch64")]
-use neon::{Block, prefix_xor, supported};
+use neon::{Block, ByteSet, prefix_xor, supported};
 
 use super::index::{MemberIndex, Stops};
-use super::scan::{Broken, MemberPlace, plain_object_start, scalar_end, skip_blank};
+use super::scan::{Broken, MemberPlace, may_follow_string, plain_object_start, scalar_end, skip_blank};
 
 pub(super) use run::RunStart;
 
@@ -106,7 +106,7 @@ pub(super) fn run(bytes: &[u8], begin: RunStart, stops: Stops, list: Option<u64>
 }
 
 /// [`super::scan::object_start`] for a processor on which [`available`] is true.
-pub(super) fn object_start(bytes: &[u8], from: usize, letters: [u8; 2]) -> Option<usize> {
+pub(super) fn object_start(bytes: &[u8], from: usize, letters: &[u8]) -> Option<usize> {
     debug_assert!(supported());
     // SAFETY: the caller has asked `available`, which is true only where `supported` is: the processor has every
     // feature of the function.
@@ -161,6 +161,34 @@ fn pass_string(bytes: &[u8], at: usize, block: Block, carry: &mut u64) {
     } else {
         *carry = 0;
     }
+}
+
+/// What mostly stands behind a string inside an object, or inside an array, but for the bracket that closes it: each
+/// byte at the place of its four lower bits, so that a block is compared with all of them at once.
+const BEHIND_STRING_IN_OBJECT: [u8; 16] = usual_behind_string(b']');
+const BEHIND_STRING_IN_ARRAY: [u8; 16] = usual_behind_string(b'}');
+
+const fn usual_behind_string(bracket: u8) -> [u8; 16] {
+    let mut set = [0; 16];
+    let (bytes, mut at) = ([b',', b':', b' ', bracket], 0);
+    while at < bytes.len() {
+        set[(bytes[at] & 0xf) as usize] = bytes[at];
+        at += 1;
+    }
+    set
+}
+
+/// Which of the bytes of the block at `at` that `unusual` names may not stand behind a string.
+#[cold]
+fn not_behind_string(bytes: &[u8], at: usize, mut unusual: u64) -> u64 {
+    let mut broken = 0;
+    while unusual != 0 {
+        let place = unusual.trailing_zeros();
+        unusual &= unusual - 1;
+        let byte = bytes.get(at + place as usize);
+        broken |= u64::from(!byte.is_some_and(|&byte| may_follow_string(byte))) << place;
+    }
+    broken
 }
 
 /// So many blocks of a string without a quote are followed by more of them more often than not: two are then looked at
@@ -235,7 +263,7 @@ fn short_member(bytes: &[u8], key: usize) -> Option<MemberPlace> {
 
 #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,bmi2,popcnt,pclmulqdq"))]
 #[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon"))]
-fn object_start_in_blocks(bytes: &[u8], from: usize, letters: [u8; 2]) -> Option<usize> {
+fn object_start_in_blocks(bytes: &[u8], from: usize, letters: &[u8]) -> Option<usize> {
     let mut at = from;
     // The three bytes of a start are looked for side by side, each in a block of its own.
     while at + BLOCK + 2 <= bytes.len() {
@@ -257,13 +285,17 @@ fn object_start_in_blocks(bytes: &[u8], from: usize, letters: [u8; 2]) -> Option
 #[inline]
 #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,bmi2,popcnt,pclmulqdq"))]
 #[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon"))]
-fn object_start_in_block(bytes: &[u8], at: usize, braces: u64, letters: [u8; 2]) -> Option<usize> {
+fn object_start_in_block(bytes: &[u8], at: usize, braces: u64, letters: &[u8]) -> Option<usize> {
     let quotes = braces & Block::load(bytes, at + 1).equal(b'"');
     if quotes == 0 {
         return None;
     }
     let third = Block::load(bytes, at + 2);
-    let found = quotes & (third.equal(letters[0]) | third.equal(letters[1]));
+    let mut wanted = 0;
+    for &letter in letters {
+        wanted |= third.equal(letter);
+    }
+    let found = quotes & wanted;
     (found != 0).then(|| at + found.trailing_zeros() as usize)
 }
 
@@ -302,6 +334,8 @@ fn container_end_in_blocks(bytes: &[u8], open: usize, opening: u8, closing: u8) 
     let mut at = open + 1;
     let mut depth = 1_usize;
     let (mut carry, mut was_inside, mut was_closing, mut plain_blocks) = (0, 0_u64, 0_u64, 0);
+    // Beside the closing bracket, which is looked for anyway.
+    let usual = ByteSet::of(if closing == b'}' { &BEHIND_STRING_IN_OBJECT } else { &BEHIND_STRING_IN_ARRAY });
     while at < bytes.len() {
         let block = Block::load(bytes, at);
         let quotes = block.equal(b'"');
@@ -324,14 +358,15 @@ fn container_end_in_blocks(bytes: &[u8], open: usize, opening: u8, closing: u8) 
             continue;
         }
         let inside = prefix_xor(quotes) ^ was_inside;
-        // Closing quotes are not inside; see `scan.rs` for the letters.
+        let closes = block.equal(closing) & !inside;
+        // Closing quotes are not inside; see `scan.rs` for what may stand behind them.
         let closing_quotes = quotes & !inside;
         let behind = closing_quotes << 1 | was_closing;
         was_closing = closing_quotes >> 63;
-        let broken = if behind == 0 { 0 } else { behind & block.equal_but_for(4, b't') };
+        let unusual = if behind == 0 { 0 } else { behind & !(closes | block.found_in(usual)) };
+        let broken = if unusual == 0 { 0 } else { not_behind_string(bytes, at, unusual) };
         // All ones when the block ends inside a string.
         was_inside = (inside.cast_signed() >> 63).cast_unsigned();
-        let closes = block.equal(closing) & !inside;
         let opens = block.equal(opening) & !inside;
         if (closes.count_ones() as usize) < depth && broken == 0 {
             depth = depth + opens.count_ones() as usize - closes.count_ones() as usize;

@@ -4,11 +4,11 @@
 //! a quote counts unless an odd number of backslashes stands right before it
 //! a string ends at the next quote
 //! a container ends where as many of its brackets have closed as have opened, those in strings not counted
-//! a string inside a container that is followed by `p` or `t` is broken
+//! a string inside a container is broken unless a comma, a colon, a closing bracket or a blank follows
 //! ```
-//! The last rule finds a record glued to one that was cut inside a string: `"cut off{"parentUuid":…`. What was
-//! outside strings is inside from there on, and brackets in the text could seem to close everything. No JSON has a
-//! letter behind a string, and these two are the first letters of what records begin with.
+//! The last rule finds a record glued to one that was cut inside a string: `"cut off{"key":…`. What was outside
+//! strings is inside from there on, and brackets in the text could seem to close everything. No JSON has anything else
+//! behind a string, whatever the keys are called that an agent's records begin with.
 //!
 //! This is the plain way, with memchr; `blocks.rs` does the same faster where the processor can and `RETELL_SIMD` is
 //! not `off`.
@@ -83,6 +83,11 @@ fn is_unescaped(bytes: &[u8], floor: usize, at: usize) -> bool {
     backslashes % 2 == 0
 }
 
+/// Whether `byte` may stand behind a string inside a container.
+pub(super) const fn may_follow_string(byte: u8) -> bool {
+    matches!(byte, b',' | b':' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n')
+}
+
 /// The place behind the value that starts at `at`.
 ///
 /// # Errors
@@ -154,11 +159,12 @@ fn plain_container_end(bytes: &[u8], open: usize, opening: u8, closing: u8) -> R
         at += memchr3(b'"', opening, closing, bytes.get(at..).ok_or(Broken)?).ok_or(Broken)?;
         let byte = bytes[at];
         if byte == b'"' {
-            at = if is_unescaped(bytes, open + 1, at) { plain_string_end(bytes, at)? } else { at + 1 };
-            if matches!(bytes.get(at), Some(b'p' | b't'))
-                && bytes[at - 1] == b'"'
-                && is_unescaped(bytes, open + 1, at - 1)
-            {
+            if !is_unescaped(bytes, open + 1, at) {
+                at += 1;
+                continue;
+            }
+            at = plain_string_end(bytes, at)?;
+            if !bytes.get(at).is_some_and(|&byte| may_follow_string(byte)) {
                 return Err(Broken);
             }
         } else {
@@ -178,7 +184,7 @@ fn plain_container_end(bytes: &[u8], open: usize, opening: u8, closing: u8) -> R
 /// The first place at or behind `from` where an object begins whose first key begins with one of `letters`, and
 /// nothing stands between brace, quote and letter.
 #[must_use]
-pub fn object_start(bytes: &[u8], from: usize, letters: [u8; 2]) -> Option<usize> {
+pub fn object_start(bytes: &[u8], from: usize, letters: &[u8]) -> Option<usize> {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     if blocks::available() {
         return blocks::object_start(bytes, from, letters);
@@ -186,7 +192,7 @@ pub fn object_start(bytes: &[u8], from: usize, letters: [u8; 2]) -> Option<usize
     plain_object_start(bytes, from, letters)
 }
 
-pub(super) fn plain_object_start(bytes: &[u8], from: usize, letters: [u8; 2]) -> Option<usize> {
+pub(super) fn plain_object_start(bytes: &[u8], from: usize, letters: &[u8]) -> Option<usize> {
     let places = memchr_iter(b'{', bytes.get(from..)?).map(|place| from + place);
     let mut starts = places.filter(|&place| {
         bytes.get(place + 1) == Some(&b'"') && bytes.get(place + 2).is_some_and(|letter| letters.contains(letter))
@@ -254,7 +260,7 @@ mod tests {
             escaped = byte == b'\\' && !escaped;
             if byte == b'"' {
                 in_string ^= counts;
-                if counts && !in_string && matches!(bytes.get(at + 1), Some(b'p' | b't')) {
+                if counts && !in_string && !bytes.get(at + 1).is_some_and(|next| b",:}] \t\r\n".contains(next)) {
                     return Err(Broken);
                 }
             } else if in_string {
@@ -280,6 +286,7 @@ mod tests {
             Just(b']'),
             Just(b','),
             Just(b':'),
+            proptest::sample::select(b" \t\r\n".as_slice()),
             Just(b'p'),
             any::<u8>()
         ];
@@ -323,12 +330,16 @@ mod tests {
         }
 
         #[test]
-        fn objects_start_where_one_looks_at_every_place(bytes in json_like(), from in 0_usize..20, letters: [u8; 2]) {
-            let letters = [b'p', if letters[0] < 128 { b'p' } else { letters[1] }];
-            let starts = |place: &usize| bytes[*place..].starts_with(b"{\"") && bytes.get(place + 2).is_some_and(|letter| letters.contains(letter));
-            let expected = (from..bytes.len()).find(starts);
-            prop_assert_eq!(object_start(&bytes, from, letters), expected);
-            prop_assert_eq!(plain_object_start(&bytes, from, letters), expected);
+        fn objects_start_where_one_looks_at_every_place(
+            bytes in json_like(),
+            from in 0_usize..20,
+            letters in proptest::collection::vec(prop_oneof![Just(b'p'), any::<u8>()], 0..6),
+        ) {
+            let is_wanted = |letter: &u8| letters.contains(letter);
+            let begins = |place: &usize| bytes[*place..].starts_with(b"{\"");
+            let expected = (from..bytes.len()).find(|place| begins(place) && bytes.get(place + 2).is_some_and(is_wanted));
+            prop_assert_eq!(object_start(&bytes, from, &letters), expected);
+            prop_assert_eq!(plain_object_start(&bytes, from, &letters), expected);
         }
 
         #[test]
@@ -338,10 +349,14 @@ mod tests {
         }
 
         #[test]
-        fn a_whole_value_ends_at_its_end_whatever_follows(value in json_value(), tail in "[ ,}\\]]?") {
-            let text = value.to_string();
+        fn a_whole_value_ends_at_its_end_whatever_follows(value in json_value(), tail in "[ ,}\\]]?", pretty: bool) {
+            let text = if pretty { format!("{value:#}") } else { value.to_string() };
             let followed = format!("{text}{tail}");
             prop_assert_eq!(value_end(followed.as_bytes(), 0), Ok(text.len()));
+            let opening = text.as_bytes()[0];
+            if matches!(opening, b'{' | b'[') {
+                prop_assert_eq!(plain_container_end(followed.as_bytes(), 0, opening, opening + 2), Ok(text.len()));
+            }
         }
 
         #[test]
@@ -355,6 +370,18 @@ mod tests {
             let _ = enclosing_object_start(&bytes);
             for at in 0..bytes.len() {
                 let _ = value_end(&bytes, at);
+            }
+        }
+    }
+
+    #[test]
+    fn a_string_with_a_record_glued_into_it_ends_no_container() {
+        for letter in (1..=u8::MAX).filter(|letter| !b",:}] \t\r\n".contains(letter)) {
+            for shift in 0..70 {
+                let cut = format!("{{\"a\":[\"{}cut off{{\"", "x".repeat(shift));
+                let glued = [cut.as_bytes(), &[letter], b"ey\":\"]}\"}"].concat();
+                assert_eq!(value_end(&glued, 0), Err(Broken), "{letter} {shift}");
+                assert_eq!(plain_container_end(&glued, 0, b'{', b'}'), Err(Broken), "{letter} {shift}");
             }
         }
     }

@@ -274,13 +274,13 @@ fn former_run(conversation: &Conversation, folder: &Path) -> Result<HashSet<Stri
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ParseOptions, Source, parse};
+    use crate::{ParseOptions, Progress, Source, parse};
 
     const LINE: &str = r#"{"type":"user","uuid":"u","sessionId":"s","timestamp":"2026-02-10T09:14:01.000Z","message":{"role":"user","content":"why does the boat leak"}}"#;
 
     fn conversation() -> Conversation {
         let bytes = format!("{LINE}\n").into_bytes();
-        parse(Source::Bytes(bytes), &ParseOptions::default(), &mut |_, _| true).unwrap()
+        parse(Source::Bytes(bytes), &ParseOptions::default(), &mut Progress::silent()).unwrap()
     }
 
     fn listed(folder: &Path) -> Vec<String> {
@@ -305,7 +305,7 @@ mod tests {
         let options = ParseOptions { include_subagents: true, ..ParseOptions::default() };
         let mut events = 0;
         for path in sessions.into_iter().flatten().map(|entry| entry.unwrap().path()) {
-            let Ok(conversation) = parse(Source::Path(path), &options, &mut |_, _| true) else { continue };
+            let Ok(conversation) = parse(Source::Path(path), &options, &mut Progress::silent()) else { continue };
             for event in &conversation.events {
                 let mut written = Vec::new();
                 write_event(event, &mut written).unwrap();

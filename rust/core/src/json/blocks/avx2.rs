@@ -2,8 +2,9 @@
 #![expect(unsafe_code, reason = "vector loads; all that is done with them has a safe twin in scan.rs")]
 
 use std::arch::x86_64::{
-    __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm_set1_epi8, _mm256_cmpeq_epi8,
-    _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
+    __m128i, __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_loadu_si128, _mm_set_epi64x, _mm_set1_epi8,
+    _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256,
+    _mm256_set1_epi8, _mm256_shuffle_epi8,
 };
 
 use super::BLOCK;
@@ -63,12 +64,32 @@ impl Block {
         _mm256_movemask_epi8(_mm256_or_si256(first, second)) != 0
     }
 
-    /// One bit for each byte that is `byte` when the bits of `but` are set in it.
+    /// One bit for each byte that is in `set`.
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(super) fn equal_but_for(self, but: u8, byte: u8) -> u64 {
-        let but = _mm256_set1_epi8(but.cast_signed());
-        Self(_mm256_or_si256(self.0, but), _mm256_or_si256(self.1, but)).equal(byte)
+    pub(super) fn found_in(self, set: ByteSet) -> u64 {
+        // A byte that is not ASCII finds 0, and 0 finds the set's first byte, which is none.
+        let low = _mm256_cmpeq_epi8(self.0, _mm256_shuffle_epi8(set.0, self.0));
+        let high = _mm256_cmpeq_epi8(self.1, _mm256_shuffle_epi8(set.0, self.1));
+        let (low, high) = (_mm256_movemask_epi8(low).cast_unsigned(), _mm256_movemask_epi8(high).cast_unsigned());
+        u64::from(low) | u64::from(high) << 32
+    }
+}
+
+/// Bytes of ASCII other than 0 of which no two have the same four lower bits.
+#[derive(Clone, Copy)]
+pub(super) struct ByteSet(__m256i);
+
+impl ByteSet {
+    /// The set of the bytes in `places`, each at the place of its four lower bits, and 0 at every other. At 0 stands
+    /// one of them.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn of(places: &[u8; 16]) -> Self {
+        #[expect(clippy::cast_ptr_alignment, reason = "the load is the one that needs no alignment")]
+        let start = places.as_ptr().cast::<__m128i>();
+        // SAFETY: `places` is 16 bytes long; the load needs no alignment.
+        Self(_mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(start) }))
     }
 }
 

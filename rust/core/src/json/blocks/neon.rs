@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "vector loads; all that is done with them has a safe twin in scan.rs")]
 
 use std::arch::aarch64::{
-    uint8x16_t, vandq_u8, vceqq_u8, vdupq_n_u8, vgetq_lane_u64, vld1q_u8, vorrq_u8, vpaddq_u8, vreinterpretq_u64_u8,
+    uint8x16_t, vandq_u8, vceqq_u8, vdupq_n_u8, vgetq_lane_u64, vld1q_u8, vpaddq_u8, vqtbl1q_u8, vreinterpretq_u64_u8,
 };
 use std::arch::is_aarch64_feature_detected;
 
@@ -27,22 +27,13 @@ impl Block {
         unsafe { Self(vld1q_u8(start), vld1q_u8(start.add(16)), vld1q_u8(start.add(32)), vld1q_u8(start.add(48))) }
     }
 
-    /// One bit for each byte that is `byte`, the lowest for the first. NEON has no instruction for that: every byte
-    /// that is equal becomes its bit of eight, and three sums of neighbours put eight of them into one byte.
+    /// One bit for each byte that is `byte`, the lowest for the first.
     #[inline]
     #[target_feature(enable = "neon")]
     pub(super) fn equal(self, byte: u8) -> u64 {
-        const BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
         let wanted = vdupq_n_u8(byte);
-        // SAFETY: `BITS` is 16 bytes long; the load needs no alignment.
-        let bits = unsafe { vld1q_u8(BITS.as_ptr()) };
         let Self(first, second, third, fourth) = self;
-        let first = vandq_u8(vceqq_u8(first, wanted), bits);
-        let second = vandq_u8(vceqq_u8(second, wanted), bits);
-        let third = vandq_u8(vceqq_u8(third, wanted), bits);
-        let fourth = vandq_u8(vceqq_u8(fourth, wanted), bits);
-        let fours = vpaddq_u8(vpaddq_u8(first, second), vpaddq_u8(third, fourth));
-        vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(fours, fours)), 0)
+        bits(vceqq_u8(first, wanted), vceqq_u8(second, wanted), vceqq_u8(third, wanted), vceqq_u8(fourth, wanted))
     }
 
     /// Whether one of two blocks holds `byte`.
@@ -53,13 +44,47 @@ impl Block {
         Self::of(&blocks[0]).equal(byte) | Self::of(&blocks[1]).equal(byte) != 0
     }
 
-    /// One bit for each byte that is `byte` when the bits of `but` are set in it.
+    /// One bit for each byte that is in `set`.
     #[inline]
     #[target_feature(enable = "neon")]
-    pub(super) fn equal_but_for(self, but: u8, byte: u8) -> u64 {
-        let but = vdupq_n_u8(but);
+    pub(super) fn found_in(self, set: ByteSet) -> u64 {
+        let lower = vdupq_n_u8(0xf);
         let Self(first, second, third, fourth) = self;
-        Self(vorrq_u8(first, but), vorrq_u8(second, but), vorrq_u8(third, but), vorrq_u8(fourth, but)).equal(byte)
+        bits(
+            vceqq_u8(first, vqtbl1q_u8(set.0, vandq_u8(first, lower))),
+            vceqq_u8(second, vqtbl1q_u8(set.0, vandq_u8(second, lower))),
+            vceqq_u8(third, vqtbl1q_u8(set.0, vandq_u8(third, lower))),
+            vceqq_u8(fourth, vqtbl1q_u8(set.0, vandq_u8(fourth, lower))),
+        )
+    }
+}
+
+/// One bit for each byte that is all ones. NEON has no instruction for that: every such byte becomes its bit of eight,
+/// and three sums of neighbours put eight of them into one byte.
+#[inline]
+#[target_feature(enable = "neon")]
+fn bits(first: uint8x16_t, second: uint8x16_t, third: uint8x16_t, fourth: uint8x16_t) -> u64 {
+    const BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
+    // SAFETY: `BITS` is 16 bytes long; the load needs no alignment.
+    let bits = unsafe { vld1q_u8(BITS.as_ptr()) };
+    let (first, second) = (vandq_u8(first, bits), vandq_u8(second, bits));
+    let (third, fourth) = (vandq_u8(third, bits), vandq_u8(fourth, bits));
+    let fours = vpaddq_u8(vpaddq_u8(first, second), vpaddq_u8(third, fourth));
+    vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(fours, fours)), 0)
+}
+
+/// Bytes of ASCII other than 0 of which no two have the same four lower bits.
+#[derive(Clone, Copy)]
+pub(super) struct ByteSet(uint8x16_t);
+
+impl ByteSet {
+    /// The set of the bytes in `places`, each at the place of its four lower bits, and 0 at every other. At 0 stands
+    /// one of them.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub(super) fn of(places: &[u8; 16]) -> Self {
+        // SAFETY: `places` is 16 bytes long; the load needs no alignment.
+        Self(unsafe { vld1q_u8(places.as_ptr()) })
     }
 }
 
