@@ -140,3 +140,13 @@ def test_a_session_costs_the_same_beside_many_neighbours(
     few, many = costs(agent, FEW)[kind], costs(agent, MANY)[kind]
     # What is called once for a folder weighs less beside many sessions, and never more.
     assert many <= few + 0.5, f"{kind} of a session: {few:.1f} beside {FEW}, {many:.1f} beside {MANY}"
+
+
+def test_images_list_opens_each_file_once(tmp_path: Path) -> None:
+    def opens(number: int) -> int:
+        folder = tmp_path / str(number)
+        for each in range(number):
+            write(folder / f"{each}.jsonl", {"type": "user"})
+        return counted(sys.executable, "-m", "retell_fast", "images", "list", str(folder))["opens"]
+
+    assert opens(MANY) - opens(FEW) == MANY - FEW

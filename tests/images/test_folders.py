@@ -189,6 +189,48 @@ def test_list_takes_several(place: Place, tmp_path: Path) -> None:
     assert retell_fast.list_images(str(place.full)).images == 2
 
 
+def test_list_tells_of_each_file_in_the_order_of_their_names(tmp_path: Path) -> None:
+    tree = {
+        "b.jsonl": line(image()),
+        "a/2.jsonl": line(image("jpg")),
+        "a.jsonl": b"{}\n",
+        "a/1.jsonl": line(image()),
+    }
+    for name, content in tree.items():
+        (tmp_path / "full" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "full" / name).write_bytes(content)
+    other = tmp_path / "0.jsonl"
+    other.write_bytes(line(image("jpg")))
+    report = retell_fast.list_images([tmp_path / "full", other])
+    names = ["a.jsonl", "a/1.jsonl", "a/2.jsonl", "b.jsonl"]
+    assert [path for path, _ in report.by_file] == [
+        *(str(tmp_path / "full" / name) for name in names),
+        str(other),
+    ]
+    assert [each.images for _, each in report.by_file] == [0, 1, 1, 1, 1]
+    for path, each in report.by_file:
+        assert each.to_dict() == retell_fast.list_images(path).to_dict()
+        assert not each.by_file
+    assert (report.files, report.images, report.distinct) == (5, 4, 2)
+
+
+@NOT_ON_WINDOWS
+def test_list_tells_of_what_links_lead_to_once(tmp_path: Path) -> None:
+    full, far = tmp_path / "full", tmp_path / "far"
+    for file in (full / "a.jsonl", far / "b.jsonl"):
+        file.parent.mkdir()
+        file.write_bytes(line(image()))
+    (full / "away").symlink_to(far)
+    (full / "too").symlink_to(far)
+    (far / "round").symlink_to(full)
+    (full / "0.jsonl").symlink_to(far / "b.jsonl")
+    report = retell_fast.list_images(full)
+    assert [path for path, _ in report.by_file] == [f"{full}/a.jsonl", f"{full}/away/b.jsonl"]
+    assert sorted(report.skipped) == [f"{full}/0.jsonl", f"{full}/away/round", f"{full}/too"]
+    again = retell_fast.list_images([full, far])
+    assert [path for path, _ in again.by_file] == [path for path, _ in report.by_file]
+
+
 # ---------------------------------------------------------------- killed
 
 EXTRACT = """

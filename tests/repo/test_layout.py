@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.support.checkout import ROOT
+from tests.support.rust_modules import crate_files, home_of
 
 import retell_fast
 
@@ -27,24 +28,24 @@ pytestmark = pytest.mark.skipif(not CORE.exists(), reason="the sources are not h
 # The picture in CONTRIBUTING.md, as a table: what each module of the core may import. Nothing points back.
 MAY_IMPORT: dict[str, set[str]] = {
     "error": set(),
+    "warning": set(),
+    "measures": set(),
     "refusal": {"error"},
     "progress": {"error"},
     "parallel": {"error", "refusal", "progress"},
-    "private": {"error"},
-    "walk": set(),
-    "input": {"error", "progress"},
-    "lines": {"error", "progress", "input"},
+    "io": {"error", "progress", "parallel"},
+    "lines": {"error", "progress", "io"},
     "json": {"error"},
     "glue": {"error", "json"},
     "entry": {"error", "lines", "json", "glue"},
     "branches": set(),
     "event": {"error", "entry", "branches"},
-    "images": {"error", "progress", "parallel", "private", "walk", "input", "json", "event"},
+    "images": {"error", "progress", "parallel", "io", "json", "event", "warning", "measures", "refusal"},
     "secrets": {"error", "json"},
     "agents": {"error", "json", "glue", "entry", "branches", "event", "images"},
     "head": {"error", "json", "agents"},
     "document": {"error", "lines", "json", "entry", "agents"},
-    "reader": {"error", "progress", "parallel", "input", "lines", "entry", "agents", "head", "document"},
+    "reader": {"error", "progress", "parallel", "io", "lines", "json", "entry", "agents", "head", "document"},
     "stretch": {"error", "json", "entry", "branches", "event", "images", "agents", "head", "reader"},
     "queue": {"error", "event"},
     "story": {"error", "entry", "branches", "event", "images", "queue"},
@@ -53,7 +54,7 @@ READING = {
     "error",
     "progress",
     "parallel",
-    "input",
+    "io",
     "lines",
     "json",
     "entry",
@@ -69,24 +70,24 @@ READING = {
     "story",
 }
 MAY_IMPORT["transcript"] = READING
-MAY_IMPORT["sessions"] = {"error", "walk", "input", "agents"}
-MAY_IMPORT["subagents"] = MAY_IMPORT["transcript"] | {"transcript", "walk"}
+MAY_IMPORT["sessions"] = {"error", "io", "agents"}
+MAY_IMPORT["subagents"] = MAY_IMPORT["transcript"] | {"transcript"}
 MAY_IMPORT["threads"] = MAY_IMPORT["subagents"] | {"subagents", "sessions"}
 MAY_IMPORT["manifest"] = MAY_IMPORT["subagents"] | {"subagents"}
 MAY_IMPORT["conversation"] = MAY_IMPORT["manifest"] | {"manifest", "refusal"}
-MAY_IMPORT["findings"] = {"error", "entry", "event", "story", "manifest", "conversation"}
+MAY_IMPORT["findings"] = {"error", "warning", "measures", "entry", "event", "story", "manifest", "conversation"}
 MAY_IMPORT["parse"] = MAY_IMPORT["conversation"] | {"conversation", "threads", "sessions"}
-MAY_IMPORT["discover"] = MAY_IMPORT["parse"] | {"parse"}
+MAY_IMPORT["discover"] = MAY_IMPORT["parse"] | {"parse", "measures"}
 MAY_IMPORT["census"] = MAY_IMPORT["document"] | {
     "progress",
     "parallel",
-    "input",
+    "io",
     "glue",
     "head",
     "reader",
     "sessions",
 }
-MAY_IMPORT["sinks"] = {"error", "private", "event", "images", "conversation", "manifest", "parallel"}
+MAY_IMPORT["sinks"] = {"error", "io", "event", "images", "conversation", "manifest", "parallel"}
 
 TOP_LEVEL = {
     "Cargo.lock",
@@ -205,22 +206,35 @@ def test_the_binding_prints_nothing_and_does_not_end_the_process() -> None:
         assert not re.search(r"\be?print(?:ln)?!|\bprocess::exit\b", code_of(path)), path
 
 
-def test_only_input_opens_transcripts() -> None:
-    """Files are written by sinks and listed by sessions and subagents; nobody else meets the file system."""
+@pytest.mark.parametrize(
+    "forbidden",
+    [
+        r"\bstd::fs\b",
+        r"\bfs::\w",
+        r"\bFile::",
+        r"\bOpenOptions\b",
+        r"\bread_dir\b",
+        r"\b(tempfile|walkdir)::",
+    ],
+)
+def test_only_io_opens_lists_and_replaces_files(forbidden: str) -> None:
+    """To ask what a path is, `path.metadata()` and its like, is everybody's."""
     for path in core_files():
-        if module_of(path) not in (
-            "input",
-            "error",
-            "sinks",
-            "images",
-            "discover",
-            "subagents",
-            "conversation",
-            "private",
-            "sessions",
-            "walk",
-        ):
-            assert not re.search(r"\bstd::fs\b|\bFile::open\b", code_of(path)), path
+        if module_of(path) != "io":
+            assert not re.search(forbidden, code_of(path)), path
+    assert any(re.search(forbidden, code_of(path)) for path in sorted((CORE / "io").rglob("*.rs")))
+
+
+def test_the_files_of_images_import_each_other_in_no_circle() -> None:
+    files = crate_files(CORE)
+    images = [module for module in files if module[:1] == ("images",)]
+    left = {module: {home_of(files, name) for name in files[module].named} - {module} for module in images}
+    assert any(left.values())
+    while left:
+        free = [module for module, imported in left.items() if not imported & left.keys()]
+        assert free, f"a circle among {sorted(left)}"
+        for module in free:
+            del left[module]
 
 
 # ---------------------------------------------------------------- Python

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::agents::{Agent, agent_named};
 use crate::error::{DamagedData, Error, ErrorKind, Result};
-use crate::input::LEAST_STRETCH;
+use crate::io::LEAST_STRETCH;
 use crate::parallel;
 use crate::progress::{Progress, Shared};
 use crate::reader::Threads;

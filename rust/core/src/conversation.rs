@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::error::Result;
 use crate::event::{Event, ImageId, Role, SubagentRef};
 use crate::images::ImageStore;
-use crate::input::plain_path;
+use crate::io::plain_path;
 use crate::manifest::{
     DamagedLine, Manifest, Parser, SecretWarning, SourceSummary, SubagentSummary, UnknownEntries, UnlinkedSubagent,
 };

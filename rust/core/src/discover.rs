@@ -1,7 +1,6 @@
 //! Finding sessions: by the beginning of their ids, and previews of recent ones.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,7 +10,9 @@ use crate::agents::{AGENTS, Agent, SubagentFiles, agent_named};
 use crate::conversation::count_by_role;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Boundary, Event, Role};
-use crate::input::{Source, plain_name};
+use crate::io::walk::names_in;
+use crate::io::{Source, plain_name};
+use crate::measures::size;
 use crate::parallel;
 use crate::progress::Progress;
 use crate::reader::Threads;
@@ -120,19 +121,6 @@ fn list(files: &[&SessionFile]) -> String {
     lines.join("\n")
 }
 
-/// Bytes in the decimal unit that fits: `812 B`, `15.3 MB`.
-fn size(bytes: u64) -> String {
-    let mut amount = bytes as f64;
-    for unit in ["B", "kB", "MB", "GB"] {
-        // 999.95 would be printed as 1000.0: that is the next unit.
-        if amount < 999.95 {
-            return if unit == "B" { format!("{bytes} B") } else { format!("{amount:.1} {unit}") };
-        }
-        amount /= 1e3;
-    }
-    format!("{amount:.1} TB")
-}
-
 /// What a session holds, in short.
 #[derive(Debug, Clone, Serialize)]
 pub struct Preview {
@@ -208,7 +196,7 @@ pub fn discover(options: &DiscoverOptions) -> Result<Vec<Preview>> {
     let threads = parallel::threads(None)?;
     let mut files = match &options.root {
         Some(root) => {
-            fs::read_dir(root).map_err(|error| Error::os(error, root))?;
+            names_in(root).map(drop).map_err(|error| Error::os(error, root))?;
             session_files_below(root)
         }
         None => session_files(&homes()),
@@ -394,15 +382,6 @@ mod tests {
             ("dddd", "ffff0000-dddd"),
         ] {
             assert_eq!(nearest(typed, &files)[0].id, meant, "{typed}");
-        }
-    }
-
-    #[test]
-    fn sizes_have_the_unit_that_fits() {
-        for (bytes, shown) in
-            [(0, "0 B"), (999, "999 B"), (1_000, "1.0 kB"), (999_960, "1.0 MB"), (15_300_000, "15.3 MB")]
-        {
-            assert_eq!(size(bytes), shown);
         }
     }
 }

@@ -8,30 +8,12 @@ use crate::entry::Reason;
 use crate::error::shown_name;
 use crate::event::NotExtracted;
 use crate::manifest::{DamagedLine, Manifest, UnknownEntries};
+use crate::measures::counted;
 use crate::story::LostImage;
+use crate::warning::{Warning, WarningKind};
 
 /// Things that a warning names one by one.
 const MAX_NAMED: usize = 5;
-
-/// What a warning is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WarningKind {
-    /// Entry types in no table.
-    UnknownEntryType,
-    /// Damaged lines, lost images, files that could not be read.
-    DamagedInput,
-    /// Assets that are missing.
-    MissingAsset,
-}
-
-/// What a program is warned of: one warning for all that is of one kind.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Warning {
-    /// What it is about.
-    pub kind: WarningKind,
-    /// Lower case, no full stop.
-    pub message: String,
-}
 
 impl Conversation {
     /// What the program that asked for it is warned of.
@@ -198,29 +180,9 @@ fn of_file(file: Option<&str>) -> Cow<'static, str> {
     file.map_or(Cow::Borrowed(""), |file| format!(" of {file}").into())
 }
 
-/// The count with its noun: `1 byte`, `12,034 bytes`.
-fn counted(count: u64, one: &str, many: &str) -> String {
-    let digits = count.to_string();
-    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
-    format!("{} {}", groups.join(","), if count == 1 { one } else { many })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn counts_are_told_in_groups_of_three_digits() {
-        for (count, told) in [
-            (0, "0 entries"),
-            (1, "1 entry"),
-            (999, "999 entries"),
-            (1_000, "1,000 entries"),
-            (12_034_567, "12,034,567 entries"),
-        ] {
-            assert_eq!(counted(count, "entry", "entries"), told);
-        }
-    }
 
     #[test]
     fn of_many_things_the_first_five_are_named() {

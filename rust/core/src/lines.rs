@@ -5,7 +5,7 @@
 use memchr::memchr;
 
 use crate::error::Result;
-use crate::input::{BLOCK, Input};
+use crate::io::{BLOCK, Input};
 use crate::progress::Progress;
 
 /// The longest line that is read, in bytes: 1 GiB. The longest seen in the wild had 144 MB. A longer one is
@@ -277,7 +277,7 @@ fn grow(line: &mut Vec<u8>, more: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::Source;
+    use crate::io::Source;
     use proptest::prelude::*;
     use std::io::Read;
 

@@ -11,7 +11,7 @@ use crate::conversation::{Conversation, Parts};
 use crate::entry::Place;
 use crate::error::{Error, ErrorKind, Result, shown_name};
 use crate::images::ImageStore;
-use crate::input::{LEAST_STRETCH, Source, plain_path};
+use crate::io::{LEAST_STRETCH, Source, plain_path};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::reader::Threads;

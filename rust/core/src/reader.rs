@@ -13,7 +13,7 @@ use crate::document;
 use crate::entry::{LineEntries, RecordTypes, Records, Skimming};
 use crate::error::{Error, ErrorKind, Result};
 use crate::head::{Head, Stranger};
-use crate::input::{FileStretch, Input, LEAST_STRETCH, Source};
+use crate::io::{FileStretch, Input, LEAST_STRETCH, Source};
 use crate::json::Value;
 use crate::lines::{LINE_LIMIT, LineReader, Memory};
 use crate::parallel;

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fs;
 use std::io;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -10,8 +9,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::agents::{AGENTS, Agent, SubagentFiles};
 use crate::error::{Error, Result};
-use crate::input::{is_compressed, plain_name, plain_path};
-use crate::walk::{Entry, Kind, Trouble, Walk};
+use crate::io::walk::{Entry, Kind, Trouble, Walk};
+use crate::io::{is_compressed, plain_name, plain_path};
 
 /// How deep below a folder of sessions, other than an agent's home, is looked.
 const MOST_FOLDERS: usize = 4;
@@ -71,7 +70,7 @@ pub fn session_files(homes: &[Home]) -> Vec<SessionFile> {
     for Home { agent, path } in homes {
         let from = search.files.len();
         for (folder, levels) in agent.home().sessions {
-            if let Ok(folder) = fs::canonicalize(path.join(folder)) {
+            if let Ok(folder) = path.join(folder).canonicalize() {
                 search.sessions_in(&folder, Some(*agent), levels);
             }
         }
@@ -94,7 +93,7 @@ pub fn session_files_below(root: &Path) -> Vec<SessionFile> {
         return session_files(&homes);
     }
     let mut search = Search::default();
-    let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     search.sessions_in(&root, None, &(0..=MOST_FOLDERS));
     search.end(0, false);
     newest_first(search.files)
@@ -134,7 +133,7 @@ pub fn transcripts(homes: &[Home]) -> Transcripts {
     for Home { agent, path } in homes {
         let from = search.files.len();
         for (folder, _) in agent.home().sessions {
-            match fs::canonicalize(path.join(folder)) {
+            match path.join(folder).canonicalize() {
                 Ok(folder) => search.transcripts_below(&folder, Some(*agent)),
                 Err(error) if error.kind() != io::ErrorKind::NotFound => search.unreadable.push(error.kind()),
                 Err(_) => {}
@@ -151,14 +150,14 @@ pub fn transcripts(homes: &[Home]) -> Transcripts {
 /// # Errors
 /// [`crate::ErrorKind::Io`] when there is nothing at `path`.
 pub fn transcripts_below(path: &Path) -> Result<Transcripts> {
-    let metadata = fs::metadata(path).map_err(|error| Error::os(error, path))?;
+    let metadata = path.metadata().map_err(|error| Error::os(error, path))?;
     if metadata.is_dir() {
         let homes = homes_at(path);
         if !homes.is_empty() {
             return Ok(transcripts(&homes));
         }
         let mut search = Search::default();
-        search.transcripts_below(&fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()), None);
+        search.transcripts_below(&path.canonicalize().unwrap_or_else(|_| path.to_owned()), None);
         search.end(0, false);
         return Ok(Transcripts { files: search.files, unreadable: search.unreadable });
     }
@@ -219,8 +218,8 @@ impl Search {
     /// its compressed form.
     fn end(&mut self, from: usize, unique_names: bool) {
         if !self.linked.is_empty() {
-            let mut seen: HashSet<_> = self.files.iter().filter_map(|file| fs::canonicalize(&file.path).ok()).collect();
-            let is_new = |file: &SessionFile| fs::canonicalize(&file.path).is_ok_and(|real| seen.insert(real));
+            let mut seen: HashSet<_> = self.files.iter().filter_map(|file| file.path.canonicalize().ok()).collect();
+            let is_new = |file: &SessionFile| file.path.canonicalize().is_ok_and(|real| seen.insert(real));
             self.files.extend(std::mem::take(&mut self.linked).into_iter().filter(is_new));
         }
         without_second_forms(&mut self.files, from, unique_names);
@@ -232,7 +231,7 @@ fn session_file(entry: Entry, id: String, agent: Option<&'static dyn Agent>) -> 
     if !matches!(entry.kind, Kind::File | Kind::LinkedFile) {
         return None;
     }
-    let metadata = fs::metadata(&entry.path).ok()?;
+    let metadata = entry.path.metadata().ok()?;
     let modified = metadata.modified().unwrap_or(UNIX_EPOCH);
     let file = SessionFile { path: entry.path, id, agent, modified, size: metadata.len() };
     Some((file, entry.kind == Kind::LinkedFile))
@@ -281,6 +280,8 @@ fn without_second_forms(files: &mut Vec<SessionFile>, from: usize, unique_names:
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn put(root: &Path, file: &str) {

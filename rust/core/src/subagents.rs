@@ -3,7 +3,6 @@
 mod links;
 
 use std::ffi::OsStr;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -11,7 +10,8 @@ use std::time::{Duration, SystemTime};
 
 use crate::error::{Error, ErrorKind};
 use crate::event::{Event, LinkedBy};
-use crate::input::{Input, Source, plain_name};
+use crate::io::walk::{Kind, Walk, names_in};
+use crate::io::{Input, Source, plain_name, read_file};
 use crate::json::Value;
 use crate::lines::LineReader;
 use crate::parallel;
@@ -19,7 +19,6 @@ use crate::progress::Progress;
 use crate::reader::Threads;
 use crate::story::Story;
 use crate::transcript::{ReadOptions, Sidechain, Transcript};
-use crate::walk::{Kind, Walk};
 
 pub use links::link;
 
@@ -180,7 +179,7 @@ const SETTLED: Duration = Duration::from_secs(2);
 /// The agent files that lie directly in `folder` and say that they belong to one of the sessions that `is_named` knows.
 fn flat_agent_files(folder: &Path, threads: usize, is_named: impl Fn(&str) -> bool + Sync) -> Vec<PathBuf> {
     let last = || LAST_LISTING.lock().unwrap_or_else(PoisonError::into_inner);
-    let modified = fs::metadata(folder).and_then(|metadata| metadata.modified()).ok();
+    let modified = folder.metadata().and_then(|metadata| metadata.modified()).ok();
     let settled = modified.filter(|modified| modified.elapsed().is_ok_and(|age| age > SETTLED));
     let known = last().take_if(|last| last.folder == folder && Some(last.modified) == settled);
     let mut files = known.map_or_else(|| listed(folder), |known| known.files);
@@ -206,17 +205,16 @@ fn listed(folder: &Path) -> Vec<FlatAgentFile> {
 
 /// What is called like an agent file directly in `folder`, by name. A folder that is not there has none.
 fn agent_files_in(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    // By name alone: to ask the system about every session in the folder takes longer than to read one.
-    let named = entries.flatten().filter(|entry| agent_id(&entry.file_name()).is_some());
-    let mut files: Vec<_> = named.map(|entry| entry.path()).collect();
+    let Ok(names) = names_in(folder) else { return Vec::new() };
+    let named = names.filter(|name| agent_id(name).is_some());
+    let mut files: Vec<_> = named.map(|name| folder.join(name)).collect();
     files.sort();
     files
 }
 
 /// Whether it can be read to an end: a pipe would be waited for.
 fn is_file(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
+    path.metadata().is_ok_and(|metadata| metadata.is_file())
 }
 
 /// The agent files below `folder`, those of a folder before those of the folders in it.
@@ -274,7 +272,7 @@ fn read_agent_file(path: &Path, folder: &Path, reading: ReadOptions<'_>) -> Resu
         let bridge = ChapterBridge { id: id.to_owned(), file, timestamp: story.first_timestamp, text };
         return Ok(Some(AgentFile::Bridge(bridge)));
     }
-    let meta = fs::read(path.with_file_name(format!("agent-{id}.meta.json"))).unwrap_or_default();
+    let meta = read_file(path.with_file_name(format!("agent-{id}.meta.json"))).unwrap_or_default();
     let meta: serde_json::Value = serde_json::from_slice(&meta).unwrap_or_default();
     let text = |name: &str| meta.get(name).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
     Ok(Some(AgentFile::Subagent(Box::new(Subagent {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::agents::Agent;
 use crate::error::ErrorKind;
 use crate::event::Thread;
-use crate::input::{Input, Source};
+use crate::io::{Input, Source};
 use crate::json::Value;
 use crate::parallel;
 use crate::progress::Progress;

@@ -16,7 +16,7 @@ use crate::entry::{Class, Damage, Place, Reason};
 use crate::error::{ErrorKind, Result};
 use crate::event::{EntryId, Envelope, Fact, Said, Setting, Signal};
 use crate::head::Stranger;
-use crate::input::Source;
+use crate::io::Source;
 use crate::progress::Progress;
 use crate::reader::{Extent, Fold, Opened, not_a_transcript};
 use crate::story::Story;

@@ -2,7 +2,7 @@
 
 use retell_core::Progress;
 use retell_core::Source;
-use retell_core::input::Input;
+use retell_core::io::Input;
 use retell_core::lines::LineReader;
 
 use super::{Dripping, ZSTD_MAGIC};

@@ -2,16 +2,19 @@
 #![expect(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use retell_core::Refusal;
 use retell_core::images::{self, FileOptions, PlaceholderForm};
 
-use crate::error::MissingAssetWarning;
+use crate::dictionary::to_dict;
+use crate::error::{refused, to_python, warn};
 use crate::fresh;
 use crate::parse::number_of_threads;
 use crate::progress::watched_at_once;
@@ -53,7 +56,7 @@ impl ImageCodec {
         let asset = |(place, (name, media_type, length)): (usize, (&str, &str, usize))| {
             let data = PyBytes::new_with(py, length, |out| {
                 let decoded = lifted.write_image(place, out);
-                decoded.then_some(()).ok_or_else(|| PyRuntimeError::new_err("an image changed while it was lifted"))
+                decoded.then_some(()).ok_or_else(|| refused(py, Refusal::ImageGone))
             })?;
             Ok(Asset { name: name.to_owned(), media_type: media_type.to_owned(), data: data.unbind() })
         };
@@ -70,7 +73,7 @@ impl ImageCodec {
         lookup: &Bound<'py, PyAny>,
         format: &str,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let form = form_of(format)?;
+        let form = form_of(py, format)?;
         let call = if lookup.is_callable() { lookup.clone() } else { lookup.getattr("get")? };
         let mut look = |name: &str| -> io::Result<Option<PyBackedBytes>> {
             let found = call.call1((name,)).map_err(io::Error::other)?;
@@ -80,16 +83,8 @@ impl ImageCodec {
             found.extract().map(Some).map_err(|error| io::Error::other(PyErr::from(error)))
         };
         let refilled = images::refill(&transcript, form, &mut look)?;
-        let restored = refilled.restored();
-        if !restored.missing.is_empty() {
-            let (count, names) = (restored.missing.len(), restored.missing.join(", "));
-            let message = if count == 1 {
-                format!("1 asset is missing, its placeholders stay: {names}")
-            } else {
-                format!("{count} assets are missing, their placeholders stay: {names}")
-            };
-            let message = std::ffi::CString::new(message)?;
-            PyErr::warn(py, &py.get_type::<MissingAssetWarning>(), &message, 1)?;
+        if let Some(warning) = refilled.restored().warning() {
+            warn(py, &warning)?;
         }
         fresh::bytes(py, refilled.length(), |out| refilled.write_to(out))
     }
@@ -148,12 +143,8 @@ impl Asset {
     }
 }
 
-fn form_of(format: &str) -> PyResult<PlaceholderForm> {
-    match format {
-        "retell" => Ok(PlaceholderForm::Retell),
-        "entire" => Ok(PlaceholderForm::Entire),
-        _ => Err(PyValueError::new_err(format!("unknown placeholder format {format:?}: retell, entire"))),
-    }
+fn form_of(py: Python<'_>, format: &str) -> PyResult<PlaceholderForm> {
+    PlaceholderForm::named(format).map_err(|error| to_python(py, &error))
 }
 
 /// Lifts the images of a file or a folder into a folder of assets.
@@ -171,13 +162,12 @@ pub fn externalize(
     threads: Option<isize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<ImageReport> {
-    has_one_target(out.as_ref(), in_place, dry_run)?;
     let threads = number_of_threads(py, threads)?;
     let options = FileOptions { cap: max_image_bytes, in_place, dry_run, threads, ..FileOptions::default() };
     watched_at_once(py, progress.as_ref(), |progress| {
         images::extract_files(&path, out.as_deref(), &assets_dir, &options, progress)
     })
-    .map(ImageReport)
+    .map(ImageReport::of_all)
 }
 
 /// Puts the images of a file or a folder back.
@@ -196,13 +186,12 @@ pub fn restore(
     threads: Option<isize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<ImageReport> {
-    has_one_target(out.as_ref(), in_place, dry_run)?;
-    let (form, threads) = (form_of(format)?, number_of_threads(py, threads)?);
+    let (form, threads) = (form_of(py, format)?, number_of_threads(py, threads)?);
     let options = FileOptions { form, allow_missing, in_place, dry_run, threads, ..FileOptions::default() };
     watched_at_once(py, progress.as_ref(), |progress| {
         images::restore_files(&path, out.as_deref(), &assets_dir, &options, progress)
     })
-    .map(ImageReport)
+    .map(ImageReport::of_all)
 }
 
 /// Counts the images of a file, a folder, or several. Reads only.
@@ -218,7 +207,8 @@ pub fn list_images(
     let paths = paths_of(path)?;
     let options =
         FileOptions { cap: max_image_bytes, threads: number_of_threads(py, threads)?, ..FileOptions::default() };
-    watched_at_once(py, progress.as_ref(), |progress| images::list_files(&paths, &options, progress)).map(ImageReport)
+    watched_at_once(py, progress.as_ref(), |progress| images::list_files(&paths, &options, progress))
+        .map(ImageReport::of_all)
 }
 
 /// One path, or several.
@@ -230,93 +220,100 @@ pub fn paths_of(paths: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
     }
 }
 
-fn has_one_target(out: Option<&PathBuf>, in_place: bool, dry_run: bool) -> PyResult<()> {
-    match (out, in_place) {
-        (Some(_), true) => Err(PyValueError::new_err("give out or in_place, not both")),
-        (None, false) if !dry_run => Err(PyValueError::new_err("give out, or in_place=True")),
-        _ => Ok(()),
+/// What was done with images.
+#[pyclass(frozen, module = "retell_fast")]
+pub struct ImageReport {
+    all: Arc<images::ImageReports>,
+    /// The place of the one file that it is about; all together when `None`.
+    file: Option<usize>,
+}
+
+impl ImageReport {
+    fn of_all(all: images::ImageReports) -> Self {
+        Self { all: Arc::new(all), file: None }
+    }
+
+    fn core(&self) -> &images::ImageReport {
+        self.file.map_or(&self.all.total, |file| &self.all.files[file].1)
     }
 }
 
-/// What was done with images.
-#[pyclass(frozen, module = "retell_fast")]
-pub struct ImageReport(images::ImageReport);
-
 #[pymethods]
 impl ImageReport {
+    /// The report of each file, with its path; empty in that of one file.
+    #[getter]
+    fn by_file(&self) -> Vec<(&OsStr, Self)> {
+        let files = if self.file.is_none() { &self.all.files[..] } else { &[] };
+        let paths = files.iter().map(|(path, _)| path.as_os_str());
+        paths.enumerate().map(|(file, path)| (path, Self { all: self.all.clone(), file: Some(file) })).collect()
+    }
+
     #[getter]
     fn files(&self) -> u64 {
-        self.0.files
+        self.core().files
     }
 
     #[getter]
     fn images(&self) -> u64 {
-        self.0.images
+        self.core().images
     }
 
     #[getter]
-    fn distinct(&self) -> usize {
-        self.0.names.len()
+    fn distinct(&self) -> u64 {
+        self.core().distinct()
     }
 
     #[getter]
     fn duplicates(&self) -> u64 {
-        self.0.images.saturating_sub(self.0.names.len() as u64)
+        self.core().duplicates()
     }
 
     #[getter]
     fn bytes_before(&self) -> u64 {
-        self.0.bytes_before
+        self.core().bytes_before
     }
 
     #[getter]
     fn bytes_after(&self) -> u64 {
-        self.0.bytes_after
+        self.core().bytes_after
     }
 
     #[getter]
     fn image_bytes(&self) -> u64 {
-        self.0.characters
+        self.core().image_bytes
     }
 
     #[getter]
     fn left_inline(&self) -> BTreeMap<&'static str, u64> {
-        self.0.left_inline.clone()
+        self.core().left_inline.iter().map(|(reason, &count)| (reason.into(), count)).collect()
+    }
+
+    #[getter]
+    fn left_inline_in_words(&self) -> String {
+        self.core().left_inline_in_words()
     }
 
     #[getter]
     fn missing(&self) -> Vec<&str> {
-        self.0.missing.iter().map(String::as_str).collect()
+        self.core().missing.iter().map(String::as_str).collect()
     }
 
     #[getter]
     fn media_types(&self) -> BTreeMap<&'static str, u64> {
-        self.0.media_types.clone()
+        self.core().media_types.clone()
     }
 
     #[getter]
     fn skipped(&self) -> Vec<String> {
-        self.0.skipped.iter().map(|path| path.to_string_lossy().into_owned()).collect()
+        self.core().skipped.iter().map(|path| path.to_string_lossy().into_owned()).collect()
     }
 
     /// Gives all of the above as a dictionary that JSON can hold.
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let fields = PyDict::new(py);
-        fields.set_item("files", self.files())?;
-        fields.set_item("images", self.images())?;
-        fields.set_item("distinct", self.distinct())?;
-        fields.set_item("duplicates", self.duplicates())?;
-        fields.set_item("bytes_before", self.bytes_before())?;
-        fields.set_item("bytes_after", self.bytes_after())?;
-        fields.set_item("image_bytes", self.image_bytes())?;
-        fields.set_item("left_inline", self.left_inline())?;
-        fields.set_item("missing", self.missing())?;
-        fields.set_item("media_types", self.media_types())?;
-        fields.set_item("skipped", self.skipped())?;
-        Ok(fields)
+    fn to_dict(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
+        to_dict(py, self.core())
     }
 
     fn __repr__(&self) -> String {
-        format!("<ImageReport {} images in {} files>", self.0.images, self.0.files)
+        format!("<ImageReport {} images in {} files>", self.core().images, self.core().files)
     }
 }

@@ -10,7 +10,7 @@ use crate::agents::Agent;
 use crate::entry::{Class, Damage, Entry, Place, Records};
 use crate::error::{ErrorKind, Result};
 use crate::head::{Head, Stranger};
-use crate::input::Source;
+use crate::io::Source;
 use crate::json::{Members, Value};
 use crate::progress::Progress;
 use crate::reader::{Extent, Fold, Opened, RecordSink, Threads};

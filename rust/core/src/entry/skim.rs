@@ -127,7 +127,7 @@ mod tests {
     use crate::agents::{AGENTS, Agent};
     use crate::entry::{Damage, Entry, Place};
     use crate::error::Result;
-    use crate::input::Input;
+    use crate::io::Input;
     use crate::json::Members;
     use crate::lines::LineReader;
     use crate::progress::Progress;

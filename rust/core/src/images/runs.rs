@@ -69,15 +69,28 @@ pub fn is_base64(byte: u8) -> bool {
 }
 
 /// Why a run that stands where an image can was left there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, strum::IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum LeftInline {
-    /// Encoding the bytes again would give other characters.
-    NotCanonical,
     /// The bytes are no image of a known format.
     NotAnImage,
+    /// Encoding the bytes again would give other characters.
+    NotCanonical,
     /// The image is past the cap.
     TooLarge,
+}
+
+impl LeftInline {
+    /// As it is told to a person.
+    #[must_use]
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::NotAnImage => "no image",
+            Self::NotCanonical => "unusual base64",
+            Self::TooLarge => "too large",
+        }
+    }
 }
 
 /// A run of base64 in a window of the input.

@@ -9,11 +9,21 @@
 //! Links come last, so that a folder which lies in the tree itself is told by its own path.
 
 use std::collections::{HashSet, VecDeque};
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, IntoIter, WalkDir};
+
+/// The names of all that lies directly in `folder`, in no order. Nothing but the folder is looked at: to ask the system
+/// about every session in one takes longer than to read one of them.
+///
+/// # Errors
+/// When there is no such folder, or it cannot be looked into.
+pub fn names_in(folder: &Path) -> io::Result<impl Iterator<Item = OsString>> {
+    Ok(fs::read_dir(folder)?.flatten().map(|entry| entry.file_name()))
+}
 
 /// What an entry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,17 +4,15 @@
 //! gets its own. So after a loss of power a transcript's assets are there if it is, and whole.
 
 use std::collections::HashMap;
-use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
 
-use super::beside::{partial, settle};
-use super::extract::Asset;
-use super::placeholder::matches_name;
 use crate::error::{Error, Result};
-use crate::private;
+use crate::images::extract::Asset;
+use crate::images::placeholder::matches_name;
+use crate::io::atomic::{AtomicFile, settle_folder};
+use crate::io::{Stamp, open_file, permissions, read_file};
 
 /// The folder that assets lie in.
 pub struct Assets {
@@ -22,18 +20,6 @@ pub struct Assets {
     writes: bool,
     /// What files were like when they were verified: one that is still like that is not hashed again.
     verified: Mutex<HashMap<String, Stamp>>,
-}
-
-#[derive(PartialEq, Eq)]
-struct Stamp {
-    length: u64,
-    modified: Option<SystemTime>,
-}
-
-impl Stamp {
-    fn of(metadata: &Metadata) -> Self {
-        Self { length: metadata.len(), modified: metadata.modified().ok() }
-    }
 }
 
 /// An asset's bytes, which the next placeholder often asks for again.
@@ -70,7 +56,7 @@ impl Assets {
     /// The assets in `folder`, which is made if they are to be written.
     pub fn open(folder: &Path, writes: bool) -> Result<Self> {
         if writes {
-            private::folder(folder).map_err(|error| Error::os(error, folder))?;
+            permissions::folder(folder).map_err(|error| Error::os(error, folder))?;
         }
         Ok(Self { folder: folder.to_owned(), writes, verified: Mutex::default() })
     }
@@ -83,20 +69,19 @@ impl Assets {
     /// Writes `asset`, unless it is there.
     pub fn put(&self, asset: &Asset<'_>) -> io::Result<()> {
         let path = self.folder.join(asset.name);
-        let same_length = || fs::metadata(&path).is_ok_and(|metadata| metadata.len() == asset.data.len() as u64);
-        if !self.writes || same_length() && fs::read(&path).is_ok_and(|there| there == asset.data) {
+        let same_length = || path.metadata().is_ok_and(|metadata| metadata.len() == asset.data.len() as u64);
+        if !self.writes || same_length() && read_file(&path).is_ok_and(|there| there == asset.data) {
             return Ok(());
         }
-        let mut file = partial(&self.folder)?;
+        let mut file = AtomicFile::new(&path)?;
         file.write_all(asset.data)?;
-        file.as_file().sync_data()?;
-        file.persist(&path).map_err(|error| error.error)?;
-        Ok(())
+        file.sync()?;
+        file.rename()
     }
 
     /// Sees to it that the names of assets outlast a loss of power.
     pub fn settle(&self) -> io::Result<()> {
-        if self.writes { settle(&self.folder) } else { Ok(()) }
+        if self.writes { settle_folder(&self.folder) } else { Ok(()) }
     }
 
     /// The asset called `name`, whatever is in it: for those who compare.
@@ -119,14 +104,13 @@ impl Assets {
     }
 
     fn read(&self, name: &str) -> io::Result<Option<(Vec<u8>, Stamp)>> {
-        let mut file = match File::open(self.folder.join(name)) {
-            Ok(file) => file,
+        let (mut file, stamp) = match open_file(&self.folder.join(name)) {
+            Ok(opened) => opened,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
-        let metadata = file.metadata()?;
-        let mut data = Vec::with_capacity(metadata.len() as usize + 1);
+        let mut data = Vec::with_capacity(stamp.length as usize + 1);
         file.read_to_end(&mut data)?;
-        Ok(Some((data, Stamp::of(&metadata))))
+        Ok(Some((data, stamp)))
     }
 }

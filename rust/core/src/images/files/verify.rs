@@ -1,38 +1,32 @@
-//! Before a file takes the place of another it is proven to give that one back.
+//! Before a file takes the place of another it is verified that it gives that one back.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-use tempfile::NamedTempFile;
-
 use super::assets::{Assets, Last};
-use super::placeholder::PlaceholderForm;
-use super::restore::restore;
+use super::target::Written;
 use crate::error::{Error, ErrorKind, Result};
+use crate::images::placeholder::PlaceholderForm;
+use crate::images::restore::restore;
+use crate::io::open_file;
 
 /// How much of the original is read at a time.
 const READ: usize = 1 << 18;
 
-/// Restores `temporary` and compares it with the first `size` bytes of `original`.
-pub fn prove(
-    temporary: &NamedTempFile,
-    original: &Path,
-    size: u64,
-    assets: &Assets,
-    names: &BTreeSet<String>,
-) -> Result<()> {
+/// Restores what was `written` and compares it with the first `size` bytes of `original`.
+pub fn verify(written: &Written, original: &Path, size: u64, assets: &Assets, names: &BTreeSet<String>) -> Result<()> {
     let at_file = |error| Error::os(error, original);
-    let slim = File::open(temporary.path()).map_err(at_file)?;
-    let expected = BufReader::with_capacity(READ, File::open(original).map_err(at_file)?.take(size));
+    let mut slim = written.read_again().map_err(at_file)?;
+    let (original_file, _) = open_file(original).map_err(at_file)?;
+    let expected = BufReader::with_capacity(READ, original_file.take(size));
     let mut comparing = Comparing { expected };
     // Its bytes are compared with the original's: that proves more than its hash would.
     let mut last = Last::default();
     let mut lookup = |name: &str| {
         if names.contains(name) { last.or(name, || assets.unverified(name)) } else { Ok(None) }
     };
-    let restored = restore(&mut { slim }, &mut comparing, PlaceholderForm::Retell, &mut lookup);
+    let restored = restore(&mut slim, &mut comparing, PlaceholderForm::Retell, &mut lookup);
     let not_proven = || {
         let what = format!("{}: what was written does not give the file back", original.display());
         Error::new(ErrorKind::NotProven, what)

@@ -1,17 +1,17 @@
 //! The files of a call: one, or those below a folder, where each goes, and what must not lie within what.
 
-use std::fs;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-use super::beside::refuse_unsafe;
-use super::files::FileOptions;
-use super::report::ImageReport;
+use super::options::FileOptions;
+use super::report::{ImageReport, ImageReports};
+use super::target::refuse_unsafe;
 use crate::error::{Error, ErrorKind, Result};
-use crate::input::compressed_with;
+use crate::io::compressed_with;
+use crate::io::permissions;
+use crate::io::walk::{Entry, Kind, Trouble, Walk};
+use crate::parallel;
 use crate::progress::{Progress, Shared};
-use crate::walk::{Entry, Kind, Trouble, Walk};
-use crate::{parallel, private};
 
 /// One file to handle.
 pub struct Job {
@@ -36,7 +36,7 @@ pub fn each_file(
     options: &FileOptions,
     progress: &mut Progress<'_>,
     work: Work<'_>,
-) -> Result<ImageReport> {
+) -> Result<ImageReports> {
     let path = places.path;
     let mut found = Found { assets: Some(canonical(places.assets)), ..Found::default() };
     found.add(path, if options.in_place { Some(path) } else { places.out })?;
@@ -44,12 +44,12 @@ pub fn each_file(
         found.jobs.iter().try_for_each(|job| refuse_unsafe(&job.from))?;
     }
     let folders = std::mem::take(&mut found.folders);
-    let report = run(found, options.threads, progress, work)?;
+    let reports = run(found, options.threads, progress, work)?;
     if !options.in_place && !options.dry_run {
         // Those with files in them are there by now; the others are missed as well.
-        folders.iter().try_for_each(|folder| private::folder(folder).map_err(|error| Error::os(error, folder)))?;
+        folders.iter().try_for_each(|folder| permissions::folder(folder).map_err(|error| Error::os(error, folder)))?;
     }
-    Ok(report)
+    Ok(reports)
 }
 
 /// Handles what was found, side by side.
@@ -58,10 +58,11 @@ pub fn run(
     threads: Option<NonZero<usize>>,
     progress: &mut Progress<'_>,
     work: Work<'_>,
-) -> Result<ImageReport> {
+) -> Result<ImageReports> {
     let threads = parallel::threads(threads)?;
     let Found { jobs, skipped, .. } = found;
-    let mut report = ImageReport { skipped, ..ImageReport::default() };
+    let mut reports = ImageReports::default();
+    reports.total.skipped = skipped;
     progress.set_total(Some(jobs.iter().map(|job| job.size).sum()));
     let results = if threads.min(jobs.len()) <= 1 {
         let mut done = 0;
@@ -78,14 +79,17 @@ pub fn run(
     };
     // The first real failure tells more than that the others were stopped because of it.
     let mut stopped = None;
-    for result in results {
+    for (result, job) in results.into_iter().zip(jobs) {
         match result {
-            Ok(one) => report.add(one),
+            Ok(one) => {
+                reports.total.add(&one);
+                reports.files.push((job.from, one));
+            }
             Err(error) if error.kind() == ErrorKind::Stopped => stopped = Some(error),
             Err(error) => return Err(error),
         }
     }
-    stopped.map_or(Ok(report), Err)
+    stopped.map_or(Ok(reports), Err)
 }
 
 /// Refuses places of which one would be written over, or read again, with another.
@@ -119,7 +123,7 @@ pub fn refuse_overlap(places: &Places<'_>) -> Result<()> {
 
 /// Where `path` leads to, as far as it exists.
 fn canonical(path: &Path) -> PathBuf {
-    if let Ok(whole) = fs::canonicalize(path) {
+    if let Ok(whole) = path.canonicalize() {
         return whole;
     }
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -144,7 +148,7 @@ pub struct Found {
 impl Found {
     /// The file `path`, or what is below it.
     pub fn add(&mut self, path: &Path, to: Option<&Path>) -> Result<()> {
-        let metadata = fs::metadata(path).map_err(|error| Error::os(error, path))?;
+        let metadata = path.metadata().map_err(|error| Error::os(error, path))?;
         if metadata.is_dir() {
             return self.add_below(path, to);
         }
@@ -166,6 +170,7 @@ impl Found {
     fn add_below(&mut self, folder: &Path, out: Option<&Path>) -> Result<()> {
         let Self { walk, jobs, folders, skipped, assets } = self;
         let is_assets = |entry: &Entry| assets.as_ref().is_some_and(|assets| entry.real == *assets);
+        let from_here = jobs.len();
         let below = walk.below(folder, usize::MAX, &is_assets).map_err(|error| Error::os(error, folder))?;
         folders.extend(out.map(Path::to_owned));
         for entry in below {
@@ -174,12 +179,13 @@ impl Found {
             match kind {
                 Kind::Folder => folders.extend(to),
                 Kind::File => {
-                    let size = fs::symlink_metadata(&from).map_err(|error| Error::os(error, &from))?.len();
+                    let size = from.symlink_metadata().map_err(|error| Error::os(error, &from))?.len();
                     jobs.push(Job { from, to, size });
                 }
                 Kind::LeftFolder | Kind::LinkedFile | Kind::Other => skipped.push(from),
             }
         }
+        jobs[from_here..].sort_by(|one, other| one.from.as_os_str().cmp(other.from.as_os_str()));
         Ok(())
     }
 }

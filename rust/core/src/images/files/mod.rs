@@ -9,23 +9,30 @@
 //! Assets go to one folder, named by what they are: the same picture is one file for a whole store. None is ever
 //! removed, not even on an error: other files, or other runs, can rely on it by then.
 
+mod assets;
+mod options;
+mod report;
+mod target;
+mod tree;
+mod verify;
+
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-use super::assets::{Assets, Last};
-use super::beside::{Target, put_in_place};
 use super::extract::{Asset, extract};
-use super::placeholder::PlaceholderForm;
-use super::proof::prove;
-use super::report::ImageReport;
 use super::restore::restore;
-use super::runs::DEFAULT_CAP;
-use super::tree::{Found, Job, Places, each_file, refuse_overlap, run};
 use crate::error::{Error, ErrorKind, Result};
+use crate::io::open_file;
 use crate::progress::{Progress, stopped};
+
+use assets::{Assets, Last};
+use target::Target;
+use tree::{Found, Job, Places, each_file, refuse_overlap, run};
+use verify::verify;
+
+pub use options::FileOptions;
+pub use report::{ImageReport, ImageReports};
 
 /// How much of a file's end is looked at at a time for its last line end.
 const TAIL_BLOCK: u64 = 1 << 16;
@@ -33,41 +40,12 @@ const TAIL_BLOCK: u64 = 1 << 16;
 /// Missing assets that an error names.
 const MOST_NAMED: usize = 5;
 
-/// How to treat files.
-#[derive(Debug, Clone)]
-pub struct FileOptions {
-    /// Images of more bytes than this stay inline.
-    pub cap: usize,
-    /// Replace the files themselves.
-    pub in_place: bool,
-    /// Write nothing.
-    pub dry_run: bool,
-    /// How placeholders are written.
-    pub form: PlaceholderForm,
-    /// Leave placeholders whose asset is missing.
-    pub allow_missing: bool,
-    /// Threads that handle the files of a folder; as the environment says when `None`, or as many as there are cores.
-    pub threads: Option<NonZero<usize>>,
-}
-
-impl Default for FileOptions {
-    fn default() -> Self {
-        Self {
-            cap: DEFAULT_CAP,
-            in_place: false,
-            dry_run: false,
-            form: PlaceholderForm::Retell,
-            allow_missing: false,
-            threads: None,
-        }
-    }
-}
-
 /// Lifts the images of `path`, a file or a folder, into `assets`, and writes what is left to `out` (or back, in
 /// place).
 ///
 /// # Errors
-/// [`ErrorKind::Io`]; [`ErrorKind::Refused`] when `out` and `path` overlap, or `path` is the folder of the assets, and
+/// [`ErrorKind::WrongArgument`] when there is no place to write to, or more than one; [`ErrorKind::Io`];
+/// [`ErrorKind::Refused`] when `out` and `path` overlap, or `path` is the folder of the assets, and
 /// in place for a link, for a file that was written in the last minute, and for one that changes meanwhile;
 /// [`ErrorKind::NotProven`] when what was written does not give the file back. The file that it is about is not
 /// changed, and assets that were written stay.
@@ -77,7 +55,8 @@ pub fn extract_files(
     assets: &Path,
     options: &FileOptions,
     progress: &mut Progress<'_>,
-) -> Result<ImageReport> {
+) -> Result<ImageReports> {
+    options.refuse_places(out)?;
     let places = Places { path, out, assets };
     refuse_overlap(&places)?;
     let assets = Assets::open(assets, !options.dry_run)?;
@@ -88,7 +67,7 @@ pub fn extract_files(
 /// place).
 ///
 /// # Errors
-/// [`ErrorKind::Io`], [`ErrorKind::Refused`], and [`ErrorKind::MissingAsset`] when an asset is missing or altered,
+/// [`ErrorKind::WrongArgument`], [`ErrorKind::Io`], [`ErrorKind::Refused`], and [`ErrorKind::MissingAsset`] when an asset is missing or altered,
 /// unless missing ones are allowed; then nothing is changed.
 pub fn restore_files(
     path: &Path,
@@ -96,7 +75,8 @@ pub fn restore_files(
     assets: &Path,
     options: &FileOptions,
     progress: &mut Progress<'_>,
-) -> Result<ImageReport> {
+) -> Result<ImageReports> {
+    options.refuse_places(out)?;
     let places = Places { path, out, assets };
     refuse_overlap(&places)?;
     let store = Assets::open(assets, false)?;
@@ -105,8 +85,8 @@ pub fn restore_files(
         let look = FileOptions { dry_run: true, ..options.clone() };
         let work = |job: &Job, progress: &mut Progress<'_>| restore_one(job, &store, &look, progress);
         let looked = each_file(&places, &look, &mut Progress::silent(), &work)?;
-        if !options.allow_missing && !looked.missing.is_empty() {
-            return Err(missing(&looked.missing, assets));
+        if !options.allow_missing && !looked.total.missing.is_empty() {
+            return Err(missing(&looked.total.missing, assets));
         }
         if options.dry_run {
             return Ok(looked);
@@ -115,11 +95,11 @@ pub fn restore_files(
     each_file(&places, options, progress, &|job, progress| restore_one(job, &store, options, progress))
 }
 
-/// What images there are in `paths`. Reads only.
+/// What images there are in `paths`, file by file. Reads only, and each file once.
 ///
 /// # Errors
 /// [`ErrorKind::Io`], [`ErrorKind::Stopped`].
-pub fn list_files(paths: &[PathBuf], options: &FileOptions, progress: &mut Progress<'_>) -> Result<ImageReport> {
+pub fn list_files(paths: &[PathBuf], options: &FileOptions, progress: &mut Progress<'_>) -> Result<ImageReports> {
     let options = FileOptions { dry_run: true, ..options.clone() };
     let store = Assets::none();
     let mut found = Found::default();
@@ -141,15 +121,14 @@ fn missing(names: &BTreeSet<String>, assets: &Path) -> Error {
 
 fn extract_one(job: &Job, assets: &Assets, options: &FileOptions, progress: &mut Progress<'_>) -> Result<ImageReport> {
     let at_file = |error| Error::os(error, &job.from);
-    let mut file = File::open(&job.from).map_err(at_file)?;
-    let before = file.metadata().map_err(at_file)?;
-    let size = before.len();
+    let (mut file, before) = open_file(&job.from).map_err(at_file)?;
+    let size = before.length;
     let whole_lines = last_line_end(&mut file, size).map_err(at_file)?;
     let mut names = BTreeSet::new();
     let mut keep = |asset: Asset<'_>| {
         if names.insert(asset.name.to_owned()) { assets.put(&asset) } else { Ok(()) }
     };
-    let mut target = Target::new(job, options)?;
+    let mut target = Target::new(job.to.as_deref(), options)?;
     let mut input = Told { reader: (&mut file).take(whole_lines), done: 0, progress };
     let written = extract(&mut input, &mut target, options.cap, &mut keep);
     let mut extracted = written.map_err(|error| stopped_or(error, &job.from))?;
@@ -158,16 +137,16 @@ fn extract_one(job: &Job, assets: &Assets, options: &FileOptions, progress: &mut
     let tail = tail.map_err(at_file)?;
     extracted.bytes_before += tail.bytes_before;
     extracted.bytes_after += tail.bytes_after;
-    if let Some(temporary) = target.finish().map_err(at_file)? {
-        prove(&temporary, &job.from, size, assets, &names)?;
+    if let Some(written) = target.finish().map_err(at_file)? {
+        verify(&written, &job.from, size, assets, &names)?;
         assets.settle().map_err(|error| Error::os(error, &assets.folder))?;
-        put_in_place(temporary, job, &before)?;
+        written.put_in_place(&job.from, before)?;
     }
     Ok(ImageReport::of(extracted, names))
 }
 
 /// Where the file's last line end is: behind it nothing is whole. The whole of a file that has none is taken.
-fn last_line_end(file: &mut File, size: u64) -> io::Result<u64> {
+fn last_line_end(file: &mut (impl Read + Seek), size: u64) -> io::Result<u64> {
     let mut end = size;
     let mut block = vec![0; TAIL_BLOCK as usize];
     while end > 0 {
@@ -187,28 +166,27 @@ fn last_line_end(file: &mut File, size: u64) -> io::Result<u64> {
 
 fn restore_one(job: &Job, assets: &Assets, options: &FileOptions, progress: &mut Progress<'_>) -> Result<ImageReport> {
     let at_file = |error| Error::os(error, &job.from);
-    let file = File::open(&job.from).map_err(at_file)?;
-    let before = file.metadata().map_err(at_file)?;
-    let (mut names, mut characters) = (BTreeSet::new(), 0);
+    let (file, before) = open_file(&job.from).map_err(at_file)?;
+    let (mut names, mut image_bytes) = (BTreeSet::new(), 0);
     let mut last = Last::default();
     let mut lookup = |name: &str| {
         let found = last.or(name, || assets.get(name))?;
         if let Some(data) = &found {
             names.insert(name.to_owned());
-            characters += (data.as_ref().len() as u64).div_ceil(3) * 4;
+            image_bytes += (data.as_ref().len() as u64).div_ceil(3) * 4;
         }
         Ok(found)
     };
-    let mut target = Target::new(job, options)?;
-    let mut input = Told { reader: file.take(before.len()), done: 0, progress };
+    let mut target = Target::new(job.to.as_deref(), options)?;
+    let mut input = Told { reader: file.take(before.length), done: 0, progress };
     let restored = restore(&mut input, &mut target, options.form, &mut lookup);
     let restored = restored.map_err(|error| stopped_or(error, &job.from))?;
     let missing_names: BTreeSet<String> = restored.missing.into_iter().collect();
-    if let Some(temporary) = target.finish().map_err(at_file)? {
+    if let Some(written) = target.finish().map_err(at_file)? {
         if !missing_names.is_empty() && !options.allow_missing {
             return Err(missing(&missing_names, &assets.folder));
         }
-        put_in_place(temporary, job, &before)?;
+        written.put_in_place(&job.from, before)?;
     }
     Ok(ImageReport {
         files: 1,
@@ -216,7 +194,7 @@ fn restore_one(job: &Job, assets: &Assets, options: &FileOptions, progress: &mut
         names,
         bytes_before: restored.bytes_before,
         bytes_after: restored.bytes_after,
-        characters,
+        image_bytes,
         missing: missing_names,
         ..ImageReport::default()
     })

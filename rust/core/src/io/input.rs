@@ -1,12 +1,9 @@
 //! Where bytes come from: a path, standard input, bytes in memory or any reader; what is compressed is decompressed on
 //! the way.
 //!
-//! The only file that touches the operating system for reading transcripts. Large files and pipes are read by a
-//! second thread, some blocks ahead: copying out of the page cache is a third of the bill otherwise, and whoever
-//! waits for a pipe can still be interrupted. A memory map is not used: a session file may be truncated while it is
-//! read, and a map of it then kills the process.
-
-mod compression;
+//! Large files and pipes are read by a second thread, some blocks ahead: copying out of the page cache is a third of
+//! the bill otherwise, and whoever waits for a pipe can still be interrupted. A memory map is not used: a session file
+//! may be truncated while it is read, and a map of it then kills the process.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -14,54 +11,16 @@ use std::io::{self, Cursor, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel, sync_channel};
-use std::thread;
-use std::time::Duration;
 
+use super::blocks::{BLOCK, Blocks, read_ahead, read_block, room};
+use super::chunks::{FileStretch, newline, stretches_of};
+use super::compression::{Begun, Compression, MAGIC_LENGTH};
+use super::source::{OpenedLater, Source, Stamp, in_either_form, is_socket, open_file, read_at};
 use crate::error::{Error, ErrorKind, Result};
 use crate::progress::Progress;
 
-pub use compression::{is_compressed, plain_name, plain_path};
-
-use compression::{Begun, Compression, MAGIC_LENGTH, other_forms};
-
-/// How much is asked for at a time. Larger blocks leave the second-level cache and cost more than the fewer calls
-/// save.
-pub const BLOCK: usize = 256 * 1024;
-
-/// Blocks that are read ahead at the most.
-const BLOCKS_AHEAD: usize = 4;
-
-/// Blocks that the reading thread makes; then it fills those again that it gets back. New memory has to be cleared,
-/// and touching it costs as much as reading into it.
-const MOST_BLOCKS: usize = BLOCKS_AHEAD + 2;
-
 /// Files up to this size are read without a second thread: starting it would take longer.
 const SMALL: u64 = 1024 * 1024;
-
-/// The least, in bytes, that is worth a stretch of its own.
-pub const LEAST_STRETCH: u64 = 4 * 1024 * 1024;
-
-/// Stretches for each thread: more than one, so that none waits long for the others at the end.
-const STRETCHES_EACH: u64 = 4;
-
-/// The most, in bytes, that a stretch holds but for its last line: what was found in it waits in memory for its turn.
-const MOST_STRETCH: u64 = 16 * 1024 * 1024;
-
-/// How long a wait for a block lasts before it is asked whether to go on.
-const PATIENCE: Duration = Duration::from_millis(50);
-
-/// What to read.
-pub enum Source {
-    /// A file.
-    Path(PathBuf),
-    /// Standard input.
-    Stdin,
-    /// Bytes already in memory.
-    Bytes(Vec<u8>),
-    /// Anything that can be read, and how many bytes it will give, when that is known.
-    Reader(Box<dyn Read + Send>, Option<u64>),
-}
 
 /// An opened source: blocks of plain bytes, whatever they were stored as.
 pub struct Input {
@@ -75,15 +34,6 @@ pub struct Input {
     /// The plain file that large input comes from, any place of which can be read again, and where the input ends in
     /// it.
     file: Option<(Arc<File>, u64)>,
-}
-
-enum Blocks {
-    /// Read when asked for, by the thread that asks; and how many bytes are left at the most, when that is known.
-    Here { reader: Box<dyn Read + Send>, left: Option<u64> },
-    /// A large file whose blocks are read ahead as soon as the first one is asked for.
-    Large(FileStretch),
-    /// Read ahead by another thread, which takes spent blocks back.
-    Ahead { filled: Receiver<io::Result<Vec<u8>>>, spent: Sender<Vec<u8>> },
 }
 
 impl Input {
@@ -117,7 +67,7 @@ impl Input {
         match source {
             Source::Path(path) => {
                 let opened = in_either_form(&path, |path| {
-                    let kind = std::fs::metadata(path)?;
+                    let kind = path.metadata()?;
                     // A pipe or a device has no size to hold it to, and opening it can wait for a writer.
                     if kind.is_file() || kind.is_dir() || is_socket(&kind) {
                         open_file(path).map(Some)
@@ -126,9 +76,11 @@ impl Input {
                     }
                 });
                 match opened.map_err(|error| Error::os(error, &path))? {
-                    Some((file, size)) if size > small => Self::of_large(file, size, path),
-                    Some((file, size)) => Self::of(Box::new(file.take(size)), Some(size), false, path),
-                    None => Self::of(Box::new(OpenedLater { path: path.clone(), file: None }), None, true, path),
+                    Some((file, stamp)) if stamp.length > small => Self::of_large(file, stamp.length, path),
+                    Some((file, Stamp { length, .. })) => {
+                        Self::of(Box::new(file.take(length)), Some(length), false, path)
+                    }
+                    None => Self::of(Box::new(OpenedLater::at(&path)), None, true, path),
                 }
             }
             Source::Stdin => Self::of(Box::new(io::stdin()), None, true, PathBuf::from("standard input")),
@@ -194,31 +146,11 @@ impl Input {
     /// # Errors
     /// [`crate::ErrorKind::Io`], with the path; [`crate::ErrorKind::Stopped`].
     pub fn next_block(&mut self, mut spent: Vec<u8>, progress: &mut Progress<'_>) -> Result<Option<Vec<u8>>> {
-        if let Blocks::Large(_) = &self.blocks {
-            self.read_ahead();
-        }
-        if let Blocks::Ahead { spent: back, .. } = &self.blocks {
-            // The reader may have ended already and need no more blocks.
-            let _ = back.send(std::mem::take(&mut spent));
-        }
+        self.blocks.give_back(&mut spent);
         if let Some(block) = self.peeked.pop_front() {
             return Ok(Some(block));
         }
-        let block = match &mut self.blocks {
-            Blocks::Here { reader, left } => {
-                let block = read_block(reader, spent, room(*left));
-                if let (Some(left), Ok(block)) = (left, &block) {
-                    *left = left.saturating_sub(block.len() as u64);
-                }
-                block
-            }
-            // It is being read ahead by now.
-            Blocks::Large(_) => return Ok(None),
-            Blocks::Ahead { filled, .. } => match next_filled(filled, progress)? {
-                Some(block) => block,
-                None => return Ok(None),
-            },
-        };
+        let Some(block) = self.blocks.next(spent, progress)? else { return Ok(None) };
         let block = block.map_err(|error| Error::os(error, &self.path))?;
         Ok((!block.is_empty()).then_some(block))
     }
@@ -235,7 +167,7 @@ impl Input {
                 self.0.read(&mut buffer[..count])
             }
         }
-        let (file, size) = open_file(path).map_err(|error| Error::os(error, path))?;
+        let (file, Stamp { length: size, .. }) = open_file(path).map_err(|error| Error::os(error, path))?;
         let stretch = FileStretch { file: Arc::new(file), place: 0..size, path: path.to_owned() };
         let input = Self::of_stretch(&stretch);
         Ok(Self { blocks: Blocks::Here { reader: Box::new(Pieces(stretch, piece)), left: Some(size) }, ..input })
@@ -318,14 +250,6 @@ impl Input {
         stretches_of(whole, threads, least).map(Some).map_err(|error| Error::os(error, &self.path))
     }
 
-    fn read_ahead(&mut self) {
-        let nothing = Blocks::Here { reader: Box::new(io::empty()), left: Some(0) };
-        self.blocks = match std::mem::replace(&mut self.blocks, nothing) {
-            Blocks::Large(file) => read_ahead(Box::new(file)),
-            blocks => blocks,
-        };
-    }
-
     /// All that is left, in one piece; an error when that is more than `limit` bytes.
     ///
     /// # Errors
@@ -342,248 +266,6 @@ impl Input {
             spent = block;
         }
         Ok(all)
-    }
-}
-
-/// A stretch of whole lines of a file.
-pub struct FileStretch {
-    file: Arc<File>,
-    place: Range<u64>,
-    path: PathBuf,
-}
-
-impl FileStretch {
-    /// Where it starts in the file.
-    #[must_use]
-    pub fn start(&self) -> u64 {
-        self.place.start
-    }
-
-    /// The first bytes of the file, up to `size`.
-    ///
-    /// # Errors
-    /// [`crate::ErrorKind::Io`], with the path.
-    pub fn head(&self, size: usize) -> Result<Vec<u8>> {
-        let mut head = Vec::with_capacity(size);
-        let mut first = Self { file: self.file.clone(), place: 0..size as u64, path: self.path.clone() };
-        first.read_to_end(&mut head).map_err(|error| Error::os(error, &self.path))?;
-        Ok(head)
-    }
-
-    /// Its length in bytes.
-    #[must_use]
-    pub fn length(&self) -> u64 {
-        self.place.end - self.place.start
-    }
-}
-
-impl Read for FileStretch {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let wanted = buffer.len().min(usize::try_from(self.length()).unwrap_or(usize::MAX));
-        let count = read_at(&self.file, &mut buffer[..wanted], self.place.start)?;
-        self.place.start += count as u64;
-        Ok(count)
-    }
-}
-
-#[cfg(unix)]
-fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
-}
-
-#[cfg(windows)]
-fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
-}
-
-/// Cuts a file into stretches of whole lines.
-fn stretches_of(whole: &FileStretch, threads: usize, least: u64) -> io::Result<Vec<FileStretch>> {
-    let FileStretch { file, place, path } = whole;
-    let size = place.end;
-    let count = (size / least).clamp(2, (threads as u64 * STRETCHES_EACH).max(size / MOST_STRETCH));
-    let mut cuts = vec![0];
-    for at in 1..count {
-        // A line that goes on over several cuts is looked through once.
-        if cuts.last().is_some_and(|&last| size / count * at < last) {
-            continue;
-        }
-        let cut = newline(file, size / count * at, size, 64 * 1024)?.map_or(size, |found| found + 1);
-        if cuts.last().is_some_and(|&last| last < cut) {
-            cuts.push(cut);
-        }
-    }
-    if cuts.last().is_some_and(|&last| last < size) {
-        cuts.push(size);
-    }
-    let stretch = |pair: &[u64]| FileStretch { file: file.clone(), place: pair[0]..pair[1], path: path.clone() };
-    Ok(cuts.windows(2).map(stretch).collect())
-}
-
-/// The first 0x0A at or behind `from` and before `end`, looked for in so many bytes at a time.
-fn newline(file: &File, mut from: u64, end: u64, at_a_time: usize) -> io::Result<Option<u64>> {
-    let mut buffer = vec![0; at_a_time];
-    while from < end {
-        let count = read_at(file, &mut buffer, from)?;
-        if count == 0 {
-            break;
-        }
-        if let Some(found) = memchr::memchr(b'\n', &buffer[..count]) {
-            return Ok(Some(from + found as u64).filter(|&found| found < end));
-        }
-        from += count as u64;
-    }
-    Ok(None)
-}
-
-fn next_filled(
-    filled: &Receiver<io::Result<Vec<u8>>>,
-    progress: &mut Progress<'_>,
-) -> Result<Option<io::Result<Vec<u8>>>> {
-    match filled.try_recv() {
-        Ok(block) => return Ok(Some(block)),
-        Err(TryRecvError::Disconnected) => return Ok(None),
-        Err(TryRecvError::Empty) => {}
-    }
-    loop {
-        match filled.recv_timeout(PATIENCE) {
-            Ok(block) => return Ok(Some(block)),
-            Err(RecvTimeoutError::Disconnected) => return Ok(None),
-            Err(RecvTimeoutError::Timeout) => progress.ask()?,
-        }
-    }
-}
-
-/// Starts a thread that reads. It is not waited for: when the blocks are no longer wanted it ends with its next
-/// one, and if it never gets one (a pipe nobody writes to) it is of no harm.
-fn read_ahead(reader: Box<dyn Read + Send>) -> Blocks {
-    let (give, filled) = sync_channel(BLOCKS_AHEAD);
-    let (spent, take_back) = channel::<Vec<u8>>();
-    let work = move || {
-        let Begun { first, rest: mut reader, .. } =
-            match Begun::of(reader, |reader| read_block(reader, Vec::new(), BLOCK)) {
-                Ok(begun) => begun,
-                Err(error) => {
-                    let _ = give.send(Err(error));
-                    return;
-                }
-            };
-        let mut made = 0;
-        if !first.is_empty() {
-            made = 1;
-            if give.send(Ok(first)).is_err() {
-                return;
-            }
-        }
-        loop {
-            let free = match take_back.try_recv() {
-                Ok(block) => block,
-                Err(_) if made < MOST_BLOCKS => {
-                    made += 1;
-                    Vec::new()
-                }
-                // Whoever asks for a block gives one back, so one comes unless nobody asks any more.
-                Err(_) => match take_back.recv() {
-                    Ok(block) => block,
-                    Err(_) => return,
-                },
-            };
-            let block = read_block(&mut reader, free, BLOCK);
-            let last = !matches!(&block, Ok(block) if !block.is_empty());
-            if give.send(block).is_err() || last {
-                return;
-            }
-        }
-    };
-    match thread::Builder::new().name("retell-read".to_owned()).spawn(work) {
-        Ok(_) => Blocks::Ahead { filled, spent },
-        Err(error) => {
-            // No thread to be had: say so as a failed read.
-            let (give, filled) = channel();
-            let _ = give.send(Err(error));
-            Blocks::Ahead { filled, spent }
-        }
-    }
-}
-
-/// How large a block has to be for what is left. A folder holds thousands of small files: clearing a large block for
-/// each would cost more than reading it.
-fn room(left: Option<u64>) -> usize {
-    left.and_then(|left| usize::try_from(left).ok()).map_or(BLOCK, |left| left.min(BLOCK))
-}
-
-/// Fills `block` with one read of up to `room` bytes. Empty at the end.
-fn read_block(reader: &mut dyn Read, mut block: Vec<u8>, room: usize) -> io::Result<Vec<u8>> {
-    block.resize(room, 0);
-    loop {
-        match reader.read(&mut block) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-            Ok(count) => {
-                block.truncate(count);
-                return Ok(block);
-            }
-        }
-    }
-}
-
-/// Opens the file at `path`, or, when it is not there, one of its other forms: a transcript may be compressed, or be
-/// plain again, since it was listed.
-fn in_either_form<T>(path: &Path, open: impl Fn(&Path) -> io::Result<T>) -> io::Result<T> {
-    let is_missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
-    let missing = match open(path) {
-        Err(error) if is_missing(&error) => error,
-        opened => return opened,
-    };
-    for form in other_forms(path) {
-        match open(&form) {
-            Err(error) if is_missing(&error) => {}
-            opened => return opened,
-        }
-    }
-    Err(missing)
-}
-
-/// What the file at `path` is compressed with; `None` for a plain one.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn compressed_with(path: &Path) -> io::Result<Option<&'static str>> {
-    let mut first = [0; MAGIC_LENGTH];
-    let count = read_at(&File::open(path)?, &mut first, 0)?;
-    Ok(Compression::of(&first[..count]).map(Compression::name))
-}
-
-#[cfg(unix)]
-fn is_socket(metadata: &std::fs::Metadata) -> bool {
-    std::os::unix::fs::FileTypeExt::is_socket(&metadata.file_type())
-}
-
-#[cfg(windows)]
-fn is_socket(_: &std::fs::Metadata) -> bool {
-    false
-}
-
-fn open_file(path: &Path) -> io::Result<(File, u64)> {
-    let file = File::open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
-    }
-    Ok((file, metadata.len()))
-}
-
-/// A pipe or a device, opened by the thread that reads it.
-struct OpenedLater {
-    path: PathBuf,
-    file: Option<File>,
-}
-
-impl Read for OpenedLater {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.file.is_none() {
-            self.file = Some(File::open(&self.path)?);
-        }
-        self.file.as_mut().map_or(Ok(0), |file| file.read(buffer))
     }
 }
 
