@@ -75,7 +75,16 @@ MAY_IMPORT["subagents"] = MAY_IMPORT["transcript"] | {"transcript"}
 MAY_IMPORT["threads"] = MAY_IMPORT["subagents"] | {"subagents", "sessions"}
 MAY_IMPORT["manifest"] = MAY_IMPORT["subagents"] | {"subagents"}
 MAY_IMPORT["conversation"] = MAY_IMPORT["manifest"] | {"manifest", "refusal"}
-MAY_IMPORT["findings"] = {"error", "warning", "measures", "entry", "event", "story", "manifest", "conversation"}
+MAY_IMPORT["findings"] = {
+    "error",
+    "warning",
+    "measures",
+    "entry",
+    "event",
+    "story",
+    "manifest",
+    "conversation",
+}
 MAY_IMPORT["parse"] = MAY_IMPORT["conversation"] | {"conversation", "threads", "sessions"}
 MAY_IMPORT["discover"] = MAY_IMPORT["parse"] | {"parse", "measures"}
 MAY_IMPORT["census"] = MAY_IMPORT["document"] | {

@@ -129,6 +129,23 @@ impl Error {
         self.io.as_ref()
     }
 
+    /// What the operating system's own error is called in `errno.h`, where its kind alone tells.
+    #[must_use]
+    pub fn errno_name(&self) -> Option<&'static str> {
+        Some(match self.io()?.kind() {
+            io::ErrorKind::NotFound => "ENOENT",
+            io::ErrorKind::PermissionDenied => "EACCES",
+            io::ErrorKind::IsADirectory => "EISDIR",
+            io::ErrorKind::NotADirectory => "ENOTDIR",
+            io::ErrorKind::AlreadyExists => "EEXIST",
+            io::ErrorKind::StorageFull => "ENOSPC",
+            io::ErrorKind::ReadOnlyFilesystem => "EROFS",
+            io::ErrorKind::InvalidFilename => "ENAMETOOLONG",
+            io::ErrorKind::BrokenPipe => "EPIPE",
+            _ => return None,
+        })
+    }
+
     /// The names of the assets, for [`ErrorKind::MissingAsset`].
     #[must_use]
     pub fn names(&self) -> &[String] {

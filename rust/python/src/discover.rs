@@ -2,12 +2,11 @@
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, TryFromFloatSecsError, UNIX_EPOCH};
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyString};
-use retell_core::{DiscoverOptions, Refusal};
+use retell_core::{DiscoverOptions, Error, ErrorKind, Refusal};
 
 use crate::dictionary::to_dict;
 use crate::error::{refused, to_python};
@@ -47,8 +46,9 @@ fn moment(py: Python<'_>, since: &Bound<'_, PyAny>) -> PyResult<SystemTime> {
         moment = datetime.call1(parts)?;
     }
     let seconds: f64 = moment.call_method0("timestamp")?.extract()?;
-    Ok(UNIX_EPOCH
-        + Duration::try_from_secs_f64(seconds.max(0.0)).map_err(|error| PyValueError::new_err(error.to_string()))?)
+    let since = Duration::try_from_secs_f64(seconds.max(0.0));
+    let refused = |error: TryFromFloatSecsError| Error::new(ErrorKind::WrongArgument, error.to_string());
+    Ok(UNIX_EPOCH + since.map_err(|error| to_python(py, &refused(error)))?)
 }
 
 /// One session as `discover` found it.

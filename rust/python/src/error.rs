@@ -1,7 +1,6 @@
 //! The core's errors as Python exceptions.
 
 use std::ffi::CString;
-use std::io;
 
 use pyo3::create_exception;
 use pyo3::exceptions::{
@@ -97,24 +96,12 @@ fn os_error(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     if let Some(raised) = io.get_ref().and_then(|inner| inner.downcast_ref::<PyErr>()) {
         return Ok(raised.clone_ref(py));
     }
-    let name = match io.kind() {
-        io::ErrorKind::NotFound => "ENOENT",
-        io::ErrorKind::PermissionDenied => "EACCES",
-        io::ErrorKind::IsADirectory => "EISDIR",
-        io::ErrorKind::NotADirectory => "ENOTDIR",
-        io::ErrorKind::AlreadyExists => "EEXIST",
-        io::ErrorKind::StorageFull => "ENOSPC",
-        io::ErrorKind::ReadOnlyFilesystem => "EROFS",
-        io::ErrorKind::InvalidFilename => "ENAMETOOLONG",
-        io::ErrorKind::BrokenPipe => "EPIPE",
-        _ => "EIO",
-    };
     let code = match io.raw_os_error() {
         Some(code) if cfg!(unix) => code,
-        _ => py.import("errno")?.getattr(name)?.extract()?,
+        _ => py.import("errno")?.getattr(error.errno_name().unwrap_or("EIO"))?.extract()?,
     };
     let message: String = match io.raw_os_error() {
-        None if name == "EIO" => io.to_string(),
+        None if error.errno_name().is_none() => io.to_string(),
         _ => py.import("os")?.call_method1("strerror", (code,))?.extract()?,
     };
     Ok(PyOSError::new_err((code, message, error.path().map(|path| path.as_os_str().to_owned()))))
