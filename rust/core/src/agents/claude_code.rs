@@ -23,7 +23,7 @@ use super::{Agent, Context, Home, SubagentFiles};
 use crate::branches::{Link, Node, Part, mark};
 use crate::entry::{Class, Classify, Entry, Fields};
 use crate::event::{
-    EntryId, Envelope, Fact, PullRequest, Queue, QueuedWords, Signal, SubagentCall, ToolCall, WordsSource,
+    EntryId, Envelope, Fact, HumanWords, PullRequest, Queue, QueuedWords, Signal, SubagentCall, ToolCall, WordsSource,
 };
 use crate::glue::Recognize;
 use crate::images::inline_images;
@@ -31,7 +31,7 @@ use crate::json::{Broken, Members, Value, has_escapes, key_is};
 
 pub use links::Ends;
 
-use authors::{author_of, is_foreign, is_from_plan, is_said_to_be_human};
+use authors::{author_of, feedback_on_plan, is_foreign, is_from_plan, is_said_to_be_human, is_synthetic};
 use blocks::{Block, Joined, keep_all, string, words_and_images};
 use evidence::Evidence;
 use human::{Author, human_words, is_bare_command};
@@ -232,10 +232,15 @@ fn read_user(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(S
         return Ok(());
     }
     let author = author_of(entry);
-    let human = author.is_some();
     let (joined, images) = words_and_images(&blocks);
     let mut words = author.map(|author| human_words(&joined.parts, author)).unwrap_or_default();
-    if human && words.source.is_none() && !words.says.is_empty() && is_from_plan(entry, author, &words.says) {
+    let mut human = author.is_some() && (words.continuation || !is_synthetic(entry));
+    if !human {
+        let feedback = feedback_on_plan(entry, &joined.text);
+        human = feedback.is_some();
+        words = HumanWords { says: feedback.unwrap_or_default(), ..HumanWords::default() };
+        words.source = human.then_some(WordsSource::Plan);
+    } else if words.source.is_none() && !words.says.is_empty() && is_from_plan(entry, author, &words.says) {
         words.source = Some(WordsSource::Plan);
     }
     words.note = joined.parts.iter().any(|text| is_notice(text));
@@ -264,6 +269,12 @@ fn say_usage(texts: &[String], say: &mut dyn FnMut(Signal)) {
     }
 }
 
+/// What a tool gave back as data; saved output of the program spells the name in its own way.
+fn given_back<'a>(entry: &Entry<'a>) -> Option<Value<'a>> {
+    let found = |name| entry.get(name).filter(|data| data.is_object());
+    found("toolUseResult").or_else(|| found("tool_use_result"))
+}
+
 /// Says what the results among `blocks` tell, and gives how many there are.
 fn read_tool_results(
     entry: &Entry<'_>,
@@ -281,9 +292,8 @@ fn read_tool_results(
         let images = keep_all(&images, context);
         let mut told = Evidence::default();
         if context.is_subagent_call(&call) {
-            // The entry's toolUseResult can only belong to a single result.
-            let structured = entry.get("toolUseResult").filter(|result| results == 1 && result.is_object());
-            told = Evidence::of(structured, block.content);
+            // The entry's data can only belong to a single result.
+            told = Evidence::of((results == 1).then(|| given_back(entry)).flatten(), block.content);
         }
         if images.is_empty() && !context.is_subagent_call(&call) {
             say(Signal::PlainResult((!call.is_empty()).then(|| mark(&call))));
