@@ -316,7 +316,7 @@ fn read_assistant(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn Fn
     // All of the message is read: what is broken behind its content is broken too.
     let (id, model, content, _) = (part("id")?, part("model")?, part("content")?, part("")?);
     if entry.is_true("isApiErrorMessage") || string(model) == "<synthetic>" {
-        say(Signal::ClientMessage);
+        say(client_message(&string(id), content));
         return Ok(());
     }
     let blocks = Block::of_entry(entry, content)?;
@@ -345,6 +345,13 @@ fn read_assistant(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn Fn
     });
     read_tool_results(entry, &blocks, context, say);
     Ok(())
+}
+
+fn client_message(id: &str, content: Option<Value<'_>>) -> Signal {
+    let marked = |id: &str| (!id.is_empty()).then(|| mark(id));
+    let blocks = Block::all(content).unwrap_or_default();
+    let calls = blocks.iter().filter(|block| block.kind() == "tool_use");
+    Signal::ClientMessage { answer: marked(id), calls: calls.filter_map(|call| marked(&string(call.id))).collect() }
 }
 
 fn tool_call(block: &Block<'_>) -> Option<ToolCall> {
