@@ -511,8 +511,13 @@ pub enum Signal {
         /// Whether invalid UTF-8 was replaced.
         lossy: bool,
     },
-    /// Text that the client made and not the model.
-    ClientMessage,
+    /// Text that the client made and not the model. Its place in the tree is known as that of any answer.
+    ClientMessage {
+        /// The mark of the answer that it says it is a block of.
+        answer: Option<u64>,
+        /// The marks of its calls.
+        calls: Vec<u64>,
+    },
     /// How long the turn took, in milliseconds.
     TurnDuration(u64),
     /// A turn begins.

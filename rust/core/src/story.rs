@@ -205,7 +205,7 @@ impl Story {
                 let said = Event { says, thinks, plan, message_id, ..event_of(envelope, Role::Assistant) };
                 self.assistant(said, tools, lossy);
             }
-            Signal::ClientMessage => self.client_messages += 1,
+            Signal::ClientMessage { .. } => self.client_messages += 1,
             Signal::TurnDuration(milliseconds) => self.turn_duration(milliseconds),
             Signal::Compaction => {
                 self.compactions += 1;
