@@ -168,7 +168,16 @@ def rarely(draw: Draw, one_in: int) -> bool:
 
 maybe_true = st.sampled_from([True, True, False, None, "true", 1])
 origins = st.sampled_from(
-    [{"kind": "human"}, {"kind": "channel"}, {"kind": "task-notification"}, {"kind": None}, {}, None, "peer"]
+    [
+        {"kind": "human"},
+        {"kind": "channel"},
+        {"kind": "task-notification"},
+        {"kind": "auto-continuation"},
+        {"kind": None},
+        {},
+        None,
+        "peer",
+    ]
 )
 prompt_sources = st.sampled_from(
     ["typed", "typed", "queued", "suggestion_accepted", "sdk", "system", None, 7]
@@ -179,6 +188,7 @@ user_flags = st.fixed_dictionaries(
         "isMeta": maybe_true,
         "isVisibleInTranscriptOnly": maybe_true,
         "isCompactSummary": maybe_true,
+        "isSynthetic": maybe_true,
         "origin": origins,
         "promptSource": prompt_sources,
         "planContent": st.sampled_from(["# Mend", " ", None]),

@@ -134,15 +134,21 @@ def human_results(draw: Draw, number: int) -> list[Json]:
     entry: Json = {"type": "user", "message": {"role": "user", "content": blocks}}
     entry.update(draw(result_flags))
     given_back = {"AskUserQuestion": answer_results, "ExitPlanMode": plan_results}
-    entry["toolUseResult"] = draw(given_back.get(kind, odd_results) if draw(st.booleans()) else odd_results)
+    for name in draw(st.sampled_from([RESULT_NAMES[:1], RESULT_NAMES[:1], RESULT_NAMES[1:], RESULT_NAMES])):
+        entry[name] = draw(given_back.get(kind, odd_results) if draw(st.booleans()) else odd_results)
     return [*entries, entry]
+
+
+RESULT_NAMES = ["toolUseResult", "tool_use_result"]
 
 
 result_flags: st.SearchStrategy[Json] = st.fixed_dictionaries(
     {},
     optional={
-        "toolDenialKind": st.sampled_from(["user-rejected", "other"]),
+        "toolDenialKind": st.sampled_from(["user-rejected", "user-rejected", "other"]),
+        "userFeedback": said_words,
         "planContent": plans,
+        "isSynthetic": st.sampled_from([None, None, True]),
         "isMeta": st.sampled_from([None, None, True]),
     },
 )
@@ -229,8 +235,30 @@ def spawns(draw: Draw, number: int) -> list[Json]:
     result = {"tool_use_id": call, "type": "tool_result", "content": text}
     return [
         {"message": {"id": f"msg_{number}", "content": [block]}, "type": "assistant"},
-        {"type": "user", "message": {"role": "user", "content": [result]}, "toolUseResult": answer},
+        {
+            "type": "user",
+            "message": {"role": "user", "content": [result]},
+            draw(st.sampled_from(RESULT_NAMES)): answer,
+        },
     ]
+
+
+@st.composite
+def plans_gone_on_with(draw: Draw) -> list[Json]:
+    """A prompt that the client wrote from a plan, with or without what the human said to it."""
+    plan = draw(st.sampled_from(["# Mend", " # Mend\n\nUser feedback on this plan: mine\n", "", "net"]))
+    feedback = draw(st.one_of(st.just(""), texts.map("\n\nUser feedback on this plan: {}".format)))
+    hint = draw(st.sampled_from(["", "\n\nRead the full transcript at: /reef"]))
+    start = draw(st.sampled_from(["Implement the following plan:\n\n"] * 3 + ["Go on: ", ""]))
+    flags: Json = draw(st.sampled_from([{}, {}, {}, {"isMeta": True}, {"isSynthetic": True}]))
+    entry = {
+        "type": "user",
+        "message": {"role": "user", "content": f"{start}{plan}{hint}{feedback}"},
+        "origin": {"kind": draw(st.sampled_from(["auto-continuation"] * 3 + ["human", "peer"]))},
+        "planContent": draw(st.sampled_from([plan, plan, plan, "# Other", None])),
+        **flags,
+    }
+    return [entry]
 
 
 @st.composite
@@ -285,6 +313,7 @@ def scenes(draw: Draw, number: int) -> list[Json]:
         human_results(number),
         parallel_calls(number),
         notifications(),
+        plans_gone_on_with(),
         cleared_roots.map(alone),
     ]
     return draw(draw(st.sampled_from([*SCENES, *others])))

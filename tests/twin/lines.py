@@ -433,8 +433,9 @@ def read_noise(
         reading.tail = start
         return None
     end = len(text[:glued].rstrip(PADDING))
-    # With a record glued to it, it tells nothing, whole or not.
-    broken = glued is not None or whole_object_end(text, start) is None
+    # Where a record begins in the middle of it, it tells nothing.
+    whole = whole_object_end(text, start)
+    broken = whole is None or whole > end
     reading.records.append((start, end, type_ if broken else None))
     reading.place_joined(start, end)
     if glued is not None and text[end - 1] == "}":

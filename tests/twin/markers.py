@@ -56,6 +56,7 @@ INTERRUPTION = "[Request interrupted by user"
 CONTINUATION_START = "This session is being continued from a previous conversation"
 CONTINUATION = "continued from a previous conversation"
 PLAN_START = "Implement the following plan:"
+FEEDBACK = "User feedback on this plan:"
 CONTEXT_TAGS = ("system-reminder", "ide_opened_file", "ide_selection")
 
 

@@ -38,6 +38,12 @@ class Answers:
             self.questions += [] if question is None else [question]
 
 
+def given_back(entry: Json) -> Json:
+    """What a tool gave back as data; saved output spells the name otherwise."""
+    found = (entry.get(name) for name in ("toolUseResult", "tool_use_result"))
+    return next((data for data in found if isinstance(data, dict)), {})
+
+
 def answers_of(text: str, result: Json) -> Answers:
     """What the human answered: as the client keeps it, or as it tells the model."""
     if isinstance(result.get("answers"), dict):

@@ -12,6 +12,7 @@ from tests.twin.queue import Queued, WordQueue
 from tests.twin.results import (
     answers_of,
     clarified,
+    given_back,
     plan_answered,
     plan_asked,
     rejection_of,
@@ -27,6 +28,7 @@ from tests.twin.who import (
     is_notice,
     is_plan,
     is_typed_by_human,
+    words_of_user,
 )
 from tests.twin.words import (
     Event,
@@ -34,7 +36,6 @@ from tests.twin.words import (
     Words,
     blocks_of,
     content_blocks,
-    human_words,
     images_of,
     images_within,
     picture_of,
@@ -211,8 +212,8 @@ class Story:
         texts, text = texts_of(blocks), text_of(blocks)
         if only_results:
             return
-        is_summary, is_typed = entry.get("isCompactSummary") is True, is_typed_by_human(entry)
-        words = human_words(texts, is_summary=is_summary, is_typed=is_typed) if is_from_human(entry) else None
+        is_typed = is_typed_by_human(entry)
+        words = words_of_user(entry, texts)
         if self.first_user_text is None and text:
             # Context that the client put before the prompt is not part of it.
             self.first_user_text = (words.says or words.summary if words else "") or text
@@ -309,8 +310,8 @@ class Story:
         for block in results:
             id_ = string_of(block, "tool_use_id")
             self.take_result_pictures(record, self.calls.get(id_), images_within(block.get("content")))
-            # `toolUseResult` does not say which result it belongs to when there are several.
-            extra = mapping(record.entry.get("toolUseResult")) if len(results) == 1 else {}
+            # What was given back as data does not say which result it belongs to when there are several.
+            extra = given_back(record.entry) if len(results) == 1 else {}
             call, text = self.calls.get(id_), text_of(content_blocks(block.get("content")))
             if call and call.tool == PLAN_TOOL and not call.event.plan:
                 call.event.plan = plan_answered(extra, record.entry)
@@ -331,11 +332,15 @@ class Story:
         for block in results:
             call = self.calls.get(string_of(block, "tool_use_id"))
             text = trim(text_of(content_blocks(block.get("content"))))
-            extra = mapping(record.entry.get("toolUseResult")) if len(results) == 1 else {}
+            extra = given_back(record.entry) if len(results) == 1 else {}
             rejection = rejection_of(text, block)
             answers = answers_of(text, extra) if rejection is None else clarified(rejection)
             words = without_context_around(rejection) if rejection and answers is None else ""
             denied = len(results) == 1 and record.entry.get("toolDenialKind") == "user-rejected"
+            if denied and not words and not (answers and answers.says):
+                feedback = trim(string_of(record.entry, "userFeedback"))
+                answers = clarified(feedback)
+                words = without_context_around(feedback) if answers is None else ""
             if words and is_from_human(record.entry):
                 self.add_told(record, "rejection", words, [])
             elif answers is not None and answers.says:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.twin.lines import Json, Record, mapping, string_of, trim
-from tests.twin.markers import PLAN_START, is_announcement, is_machine
+from tests.twin.markers import FEEDBACK, PLAN_START, is_announcement, is_machine, without_context_around
+from tests.twin.words import Words, human_words
 
 
 def foreign_origin(holder: Json) -> bool:
@@ -43,7 +44,24 @@ def is_from_human(entry: Json) -> bool:
         return False
     if entry.get("isVisibleInTranscriptOnly") is True and entry.get("isCompactSummary") is not True:
         return False
-    return not (foreign_origin(entry) or string_of(entry, "sourceToolUseID"))
+    return not (foreign_origin(entry) or string_of(entry, "sourceToolUseID") or is_synthetic(entry))
+
+
+def is_synthetic(entry: Json) -> bool:
+    """Whether saved output says that nobody typed an entry; it says so of summaries too."""
+    return entry.get("isSynthetic") is True
+
+
+def feedback_on_plan(entry: Json, text: str) -> str:
+    """What the human said to a plan, at the end of the prompt with which the client goes on by itself."""
+    plan = trim(string_of(entry, "planContent"))
+    goes_on = mapping(entry.get("origin")).get("kind") == "auto-continuation"
+    if not (plan and goes_on and is_from_human({**entry, "origin": None, "isCompactSummary": None})):
+        return ""
+    behind = trim(text.removeprefix(PLAN_START)) if text.startswith(PLAN_START) else ""
+    return without_context_around(
+        behind.removeprefix(plan).partition(FEEDBACK)[2] if behind.startswith(plan) else ""
+    )
 
 
 def is_from_client(entry: Json) -> bool:
@@ -51,3 +69,15 @@ def is_from_client(entry: Json) -> bool:
     return (
         entry.get("isApiErrorMessage") is True or mapping(entry.get("message")).get("model") == "<synthetic>"
     )
+
+
+def words_of_user(entry: Json, texts: list[str]) -> Words | None:
+    """The human's words, `None` where none of them are; what is synthetic may still be a summary."""
+    feedback = feedback_on_plan(entry, "\n".join(texts))
+    if feedback:
+        return Words(feedback, "plan")
+    is_summary, is_typed = entry.get("isCompactSummary") is True, is_typed_by_human(entry)
+    if not is_from_human({**entry, "isSynthetic": False}):
+        return None
+    words = human_words(texts, is_summary=is_summary, is_typed=is_typed)
+    return None if is_synthetic(entry) and not words.continuation else words

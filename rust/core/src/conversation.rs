@@ -7,6 +7,8 @@ use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
+use crate::agents::Agent;
+use crate::error::Result;
 use crate::event::{Event, ImageId, Role, SubagentRef};
 use crate::images::ImageStore;
 use crate::io::plain_path;
@@ -14,6 +16,7 @@ use crate::manifest::{
     DamagedLine, Manifest, Parser, SecretWarning, SourceSummary, SubagentSummary, UnknownEntries, UnlinkedSubagent,
 };
 use crate::parallel;
+use crate::refusal::Refusal;
 use crate::secrets::{Finding, find_secrets};
 use crate::story::{LostImage, Story};
 use crate::subagents::{ChapterBridge, Subagent, UnreadableFile, inline_events};
@@ -39,6 +42,8 @@ pub struct Conversation {
     pub manifest: Manifest,
     /// The images that belong to events, by file name.
     pub assets: Vec<(String, ImageId)>,
+    /// Entry types in no table need no look.
+    pub allow_unknown: bool,
     images: Mutex<ImageStore>,
 }
 
@@ -52,20 +57,34 @@ pub(crate) struct Parts<'p> {
     pub bridges: Vec<ChapterBridge>,
     pub unreadable: Vec<UnreadableFile>,
     pub include_subagents: bool,
+    pub allow_unknown: bool,
     pub images: Mutex<ImageStore>,
     pub threads: usize,
 }
 
 impl Conversation {
-    /// Whether the input needs a look: damage, images lost, files that could not be read, or, unless they are
-    /// `allowed`, unknown types.
+    /// Whether the input needs a look: damage, images lost, files that could not be read, or, unless they are allowed,
+    /// unknown types.
     #[must_use]
-    pub fn needs_a_look(&self, unknown_allowed: bool) -> bool {
+    pub fn attention(&self) -> bool {
         let manifest = &self.manifest;
         manifest.damaged_lines_total > 0
             || !manifest.images_not_extracted.is_empty()
             || !manifest.unreadable_files.is_empty()
-            || (!unknown_allowed && !manifest.unknown_entries.is_empty())
+            || (!self.allow_unknown && !manifest.unknown_entries.is_empty())
+    }
+
+    /// The event at a place, and from there `below`: which ref of it, which event under that, and so on.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Gone`](crate::ErrorKind::Gone) when there is none.
+    pub fn event(&self, index: usize, below: &[(usize, usize)]) -> Result<&Event> {
+        let mut found = self.events.get(index);
+        for &(position, index) in below {
+            let reference = found.and_then(|event| event.subagent_refs.get(position));
+            found = reference.and_then(|reference| reference.events.as_ref()?.get(index));
+        }
+        found.ok_or_else(|| Refusal::EventGone.into_error())
     }
 
     /// Copies the bytes of `image`, one of the [`assets`](Self::assets), to `out`.
@@ -86,6 +105,7 @@ impl Conversation {
             bridges,
             unreadable,
             include_subagents,
+            allow_unknown,
             images,
             threads,
         } = parts;
@@ -121,9 +141,9 @@ impl Conversation {
         let stem = plain.as_deref().and_then(crate::subagents::session_stem);
         let manifest = Manifest {
             schema_version: SCHEMA_VERSION,
-            conversation_id: conversation_id(stem, &transcript.session_ids.list),
+            conversation_id: conversation_id(stem, subagent_file, &transcript.session_ids.list),
             agent,
-            project_encoded: path.and_then(project_encoded),
+            project_encoded: path.and_then(|path| project_encoded(path, transcript.agent)),
             project_path: transcript.project_path.take(),
             title,
             sessions: transcript.session_ids.list.len(),
@@ -172,7 +192,7 @@ impl Conversation {
             parsed_at: parsed_at(),
             parser: Parser { name: PROGRAM, version: env!("CARGO_PKG_VERSION") },
         };
-        Self { events: main.events, manifest, assets: assets.names, images: Mutex::new(store) }
+        Self { events: main.events, manifest, assets: assets.names, allow_unknown, images: Mutex::new(store) }
     }
 }
 
@@ -205,18 +225,17 @@ fn ratio(part: u64, whole: u64) -> f64 {
 }
 
 /// The session's id is its file's name; where that is no id (a copy under another name), what the entries say.
-fn conversation_id(stem: Option<&str>, session_ids: &[String]) -> String {
+fn conversation_id(stem: Option<&str>, subagent_file: bool, session_ids: &[String]) -> String {
     let looks_like_id =
         |stem: &&str| stem.len() == 36 && stem.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
-    let agent = stem.filter(|stem| stem.starts_with("agent-"));
-    let own = stem.filter(looks_like_id).or(agent);
+    let own = stem.filter(|stem| looks_like_id(stem) || subagent_file);
     own.or(session_ids.first().map(String::as_str)).or(stem).unwrap_or("unknown").to_owned()
 }
 
-/// The folder that the file lies in, when it is one of Claude Code's (`projects/<encoded path>/`).
-fn project_encoded(path: &Path) -> Option<String> {
+/// The folder that the file lies in, when the agent calls it after the project.
+fn project_encoded(path: &Path, agent: &dyn Agent) -> Option<String> {
     let folder = path.parent()?;
-    let is_project = folder.parent()?.file_name()? == "projects";
+    let is_project = folder.parent()?.file_name()? == agent.home().projects?;
     folder.file_name().filter(|_| is_project).map(|name| name.to_string_lossy().into_owned())
 }
 
@@ -316,9 +335,14 @@ fn add_secret_warnings(events: &[Event], subagent: Option<&str>, warnings: &mut 
             [("subagent_refs.prompt", whole_prompt), ("subagent_refs.description", description)]
         });
         let screenshots = event.screenshots.iter().map(|shown| ("screenshots.description", &shown.description));
-        let fields =
-            [("says", &event.says), ("thinks", &event.thinks), ("continuation_summary", &event.continuation_summary)];
-        for (field, text) in fields.into_iter().chain(screenshots).chain(refs) {
+        let questions = event.questions.iter().map(|question| ("questions", question));
+        let fields = [
+            ("says", &event.says),
+            ("thinks", &event.thinks),
+            ("continuation_summary", &event.continuation_summary),
+            ("plan", &event.plan),
+        ];
+        for (field, text) in fields.into_iter().chain(questions).chain(screenshots).chain(refs) {
             let found = find_secrets(text).into_iter();
             warnings.extend(found.map(|finding| SecretWarning::of(finding, field, Some(event), subagent)));
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::agents::{AGENTS, Agent, SubagentFiles, agent_named};
 use crate::conversation::count_by_role;
@@ -12,6 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Boundary, Event, Role};
 use crate::io::walk::names_in;
 use crate::io::{Source, plain_name};
+use crate::measures::size;
 use crate::parallel;
 use crate::progress::Progress;
 use crate::reader::Threads;
@@ -120,23 +121,11 @@ fn list(files: &[&SessionFile]) -> String {
     lines.join("\n")
 }
 
-/// Bytes in the decimal unit that fits: `812 B`, `15.3 MB`.
-fn size(bytes: u64) -> String {
-    let mut amount = bytes as f64;
-    for unit in ["B", "kB", "MB", "GB"] {
-        // 999.95 would be printed as 1000.0: that is the next unit.
-        if amount < 999.95 {
-            return if unit == "B" { format!("{bytes} B") } else { format!("{amount:.1} {unit}") };
-        }
-        amount /= 1e3;
-    }
-    format!("{amount:.1} TB")
-}
-
 /// What a session holds, in short.
 #[derive(Debug, Clone, Serialize)]
 pub struct Preview {
     /// Where its file is.
+    #[serde(serialize_with = "as_text")]
     pub path: PathBuf,
     /// Its id.
     pub session_id: String,
@@ -159,6 +148,7 @@ pub struct Preview {
     /// Subagents that were started.
     pub subagents: usize,
     /// How often each tool was called, the most used first.
+    #[serde(serialize_with = "as_map")]
     pub tools: Vec<(String, u64)>,
     /// The human's first words, shortened.
     pub first_words: String,
@@ -170,6 +160,14 @@ pub struct Preview {
     pub score: i64,
     /// Why, one reason for each part of the score.
     pub reasons: Vec<String>,
+}
+
+fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
+}
+
+fn as_map<S: Serializer>(tools: &[(String, u64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(tools.iter().map(|(name, count)| (name, count)))
 }
 
 /// Which sessions to preview.
@@ -224,8 +222,7 @@ pub fn discover(options: &DiscoverOptions) -> Result<Vec<Preview>> {
 fn is_of_project(preview: &Preview, project: Option<&str>) -> bool {
     let Some(project) = project.map(str::to_lowercase) else { return true };
     // Where an agent keeps all sessions in one place, their folder says nothing of the project.
-    let is_project =
-        |agent: &&&dyn Agent| agent.name() == preview.agent && agent.home().subagents == SubagentFiles::Beside;
+    let is_project = |agent: &&&dyn Agent| agent.name() == preview.agent && agent.home().projects.is_some();
     let folder = AGENTS.iter().find(is_project).and(preview.path.parent());
     let folder = folder.map(|folder| folder.to_string_lossy().to_lowercase()).unwrap_or_default();
     preview.project_path.as_deref().is_some_and(|path| path.to_lowercase().contains(&project))
@@ -239,7 +236,7 @@ fn is_listed(origin: Option<&str>) -> bool {
 
 fn preview(file: &SessionFile) -> Option<Preview> {
     // Of agents that keep all sessions in one place, the beginning tells which ones need not be read.
-    let agent = file.agent.filter(|agent| agent.home().subagents == SubagentFiles::Threads);
+    let agent = file.agent.filter(|agent| matches!(agent.home().subagents, SubagentFiles::Threads));
     let thread = agent.and_then(|agent| threads::thread_of(&file.path, agent));
     if !is_listed(thread.and_then(|thread| thread.origin)) {
         return None;
@@ -292,36 +289,6 @@ fn shortened(event: &Event) -> String {
     short
 }
 
-/// Tools that every session uses, of all agents.
-const PLAIN_TOOLS: [&str; 26] = [
-    "Bash",
-    "BashOutput",
-    "Edit",
-    "Glob",
-    "Grep",
-    "KillShell",
-    "LS",
-    "MultiEdit",
-    "NotebookEdit",
-    "Read",
-    "TodoWrite",
-    "Write",
-    "apply_patch",
-    "container.exec",
-    "exec",
-    "exec_command",
-    "grep_files",
-    "list_dir",
-    "local_shell",
-    "read_file",
-    "shell",
-    "shell_command",
-    "update_plan",
-    "view_image",
-    "wait",
-    "write_stdin",
-];
-
 fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
@@ -352,13 +319,8 @@ fn score(preview: &mut Preview) {
     } else if megabytes < 0.1 {
         add(-3, format!("only {:.0} kB", preview.size as f64 / 1e3));
     }
-    let special: Vec<_> = preview
-        .tools
-        .iter()
-        .map(|(name, _)| name)
-        .filter(|name| !PLAIN_TOOLS.contains(&name.as_str()))
-        .cloned()
-        .collect();
+    let is_plain = |name: &&String| AGENTS.iter().any(|agent| agent.plain_tools().contains(&name.as_str()));
+    let special: Vec<_> = preview.tools.iter().map(|(name, _)| name).filter(|name| !is_plain(name)).cloned().collect();
     if !special.is_empty() {
         let shown = special.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
         add(1, format!("tools beyond plain editing: {shown}"));
@@ -384,15 +346,6 @@ mod tests {
             ("dddd", "ffff0000-dddd"),
         ] {
             assert_eq!(nearest(typed, &files)[0].id, meant, "{typed}");
-        }
-    }
-
-    #[test]
-    fn sizes_have_the_unit_that_fits() {
-        for (bytes, shown) in
-            [(0, "0 B"), (999, "999 B"), (1_000, "1.0 kB"), (999_960, "1.0 MB"), (15_300_000, "15.3 MB")]
-        {
-            assert_eq!(size(bytes), shown);
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::io::{LEAST_STRETCH, Source, plain_path};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::reader::Threads;
+use crate::refusal::Refusal;
 use crate::sessions::newest_session_below;
 use crate::story::Story;
 use crate::subagents::{self, Found};
@@ -30,6 +31,8 @@ pub struct ParseOptions {
     pub include_subagents: bool,
     /// Entry types in no table are an error.
     pub strict: bool,
+    /// Entry types in no table need no look.
+    pub allow_unknown: bool,
     /// Threads that read; as the environment says when `None`, or as many as there are cores. The result is the same.
     pub threads: Option<NonZero<usize>>,
     /// The least, in bytes, that a thread is given of a file; [`LEAST_STRETCH`] when `None`. The result is the same.
@@ -40,8 +43,12 @@ pub struct ParseOptions {
 ///
 /// # Errors
 /// [`ErrorKind::Io`], [`ErrorKind::NotATranscript`], [`ErrorKind::NoConversation`], with `strict`
-/// [`ErrorKind::UnknownEntryType`], [`ErrorKind::UnknownAgent`], [`ErrorKind::WrongSetting`], [`ErrorKind::Stopped`].
+/// [`ErrorKind::UnknownEntryType`], [`ErrorKind::UnknownAgent`], [`ErrorKind::WrongArgument`],
+/// [`ErrorKind::WrongSetting`], [`ErrorKind::Stopped`].
 pub fn parse(source: Source, options: &ParseOptions, progress: &mut Progress<'_>) -> Result<Conversation> {
+    if options.strict && options.allow_unknown {
+        return Err(Refusal::StrictAndAllowUnknown.into_error());
+    }
     let agent = options.agent.as_deref().map(agent_named).transpose()?;
     let path = match &source {
         Source::Path(path) => Some(path.clone()),
@@ -52,7 +59,7 @@ pub fn parse(source: Source, options: &ParseOptions, progress: &mut Progress<'_>
     }
     // What a file's name tells it tells however the file is compressed.
     let named = path.as_deref().map(plain_path);
-    let subagent_file = named.as_deref().and_then(Path::file_name).and_then(subagents::agent_id).is_some();
+    let subagent_file = named.as_deref().and_then(Path::file_name).is_some_and(subagents::is_subagent_file);
     let threads = parallel::threads(options.threads)?;
     let images = Mutex::new(ImageStore::default());
     let least_stretch = options.least_stretch.unwrap_or(LEAST_STRETCH);
@@ -65,8 +72,8 @@ pub fn parse(source: Source, options: &ParseOptions, progress: &mut Progress<'_>
             let images = reading.images.filter(|_| options.include_subagents);
             let reading = ReadOptions { agent: Some(transcript.agent), images, ..reading };
             match (transcript.agent.home().subagents, &transcript.facts.thread) {
-                (SubagentFiles::Beside, _) if !subagent_file => {
-                    subagents::beside(named, &transcript.session_ids.list, reading)
+                (SubagentFiles::Beside(files), _) if !subagent_file => {
+                    subagents::beside(named, files, &transcript.session_ids.list, reading)
                 }
                 (SubagentFiles::Threads, Some(thread)) if may_have_threads(&transcript) => {
                     threads::of(path, &thread.id, transcript.agent, reading)
@@ -94,7 +101,7 @@ pub fn parse(source: Source, options: &ParseOptions, progress: &mut Progress<'_>
         }
         agent
     }));
-    subagents::link(&mut transcript.story, &mut found.subagents);
+    subagents::link(&mut transcript.story, &mut found.subagents, transcript.agent);
     Ok(Conversation::assemble(Parts {
         agent: transcript.agent.name(),
         subagent_file,
@@ -104,6 +111,7 @@ pub fn parse(source: Source, options: &ParseOptions, progress: &mut Progress<'_>
         bridges: found.bridges,
         unreadable: found.unreadable,
         include_subagents: options.include_subagents,
+        allow_unknown: options.allow_unknown,
         images,
         threads,
     }))

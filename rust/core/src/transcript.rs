@@ -290,6 +290,14 @@ impl Entries {
                         branches.last_calls(mark(&call.id));
                     }
                 }
+                Signal::ClientMessage { answer, calls } => {
+                    for &answer in answer {
+                        branches.last_is_of(answer);
+                    }
+                    for &call in calls {
+                        branches.last_calls(call);
+                    }
+                }
                 Signal::User { human: true, .. } | Signal::Reply { .. } | Signal::Queue(_) => branches.last_tells(),
                 Signal::ToolResult { call, .. } => branches.last_answers((!call.is_empty()).then(|| mark(call))),
                 Signal::PlainResult(call) => branches.last_answers(*call),

@@ -7,10 +7,12 @@ mod authors;
 mod blocks;
 mod entry_types;
 mod evidence;
+mod files;
 mod human;
 mod links;
 mod markers;
 mod notes;
+mod pictures;
 mod replies;
 mod tags;
 
@@ -19,47 +21,47 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use super::{Agent, Context, Home, SubagentFiles, WrittenSetting};
+use super::{Agent, Context, Home, WrittenSetting};
 use crate::branches::{Link, Node, Part, mark};
 use crate::entry::{Entry, RecordTypes};
 use crate::event::{
-    EntryId, Envelope, Fact, PullRequest, Queue, QueuedWords, Signal, SubagentCall, ToolCall, WordsSource,
+    EntryId, Envelope, Fact, HumanWords, PullRequest, Queue, QueuedWords, Signal, SubagentCall, ToolCall, WordsSource,
 };
 use crate::glue::RecordShape;
-use crate::images::inline_images;
 use crate::json::{Broken, Members, Value, has_escapes, key_is};
 
 pub use links::Ends;
 
-use authors::{author_of, is_foreign, is_from_plan, is_said_to_be_human};
+use authors::{author_of, feedback_on_plan, is_foreign, is_from_plan, is_said_to_be_human, is_synthetic};
 use blocks::{Block, Joined, keep_all, string, words_and_images};
 use evidence::Evidence;
 use human::{Author, human_words, is_bare_command};
 use markers::is_notice;
 use notes::{is_task_note, usage_of_note};
+use pictures::inline_images;
 use replies::{SHOWS_PLAN, plan_of, say_replies};
 
 /// Claude Code.
 pub struct ClaudeCode;
 
-/// `projects/<project>/<id>.jsonl` and nothing deeper; subagents' files are not sessions.
-static HOME: Home = Home {
-    variable: "CLAUDE_CONFIG_DIR",
-    folder: ".claude",
-    sessions: &[("projects", 1..=1)],
-    session_id,
-    // The same session may be copied into several projects.
-    unique_names: false,
-    subagents: SubagentFiles::Beside,
-};
-
-fn session_id(name: &str) -> Option<&str> {
-    let is_other = name.starts_with('.') || name == "journal.jsonl" || name.starts_with("agent-");
-    name.strip_suffix(".jsonl").filter(|_| !is_other)
-}
-
 /// Tools that start a subagent: `Task` up to 2.1.39, `Agent` from 2.1.83 on.
 const SUBAGENT_TOOLS: [&str; 2] = ["Task", "Agent"];
+
+/// Tools that every session uses.
+const PLAIN_TOOLS: [&str; 12] = [
+    "Bash",
+    "BashOutput",
+    "Edit",
+    "Glob",
+    "Grep",
+    "KillShell",
+    "LS",
+    "MultiEdit",
+    "NotebookEdit",
+    "Read",
+    "TodoWrite",
+    "Write",
+];
 
 /// The tool that runs a workflow, whose subagents have no calls of their own.
 const WORKFLOW_TOOL: &str = "Workflow";
@@ -170,7 +172,15 @@ impl Agent for ClaudeCode {
     }
 
     fn home(&self) -> &'static Home {
-        &HOME
+        &files::HOME
+    }
+
+    fn plain_tools(&self) -> &'static [&'static str] {
+        &PLAIN_TOOLS
+    }
+
+    fn asked<'p>(&self, prompt: &'p str) -> &'p str {
+        tags::without_message(prompt)
     }
 
     fn claims(&self, record: Value<'_>) -> bool {
@@ -216,10 +226,15 @@ fn read_user(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(S
         return Ok(());
     }
     let author = author_of(entry);
-    let human = author.is_some();
     let (joined, images) = words_and_images(&blocks);
     let mut words = author.map(|author| human_words(&joined.parts, author)).unwrap_or_default();
-    if human && words.source.is_none() && !words.says.is_empty() && is_from_plan(entry, author, &words.says) {
+    let mut human = author.is_some() && (words.continuation || !is_synthetic(entry));
+    if !human {
+        let feedback = feedback_on_plan(entry, &joined.text);
+        human = feedback.is_some();
+        words = HumanWords { says: feedback.unwrap_or_default(), ..HumanWords::default() };
+        words.source = human.then_some(WordsSource::Plan);
+    } else if words.source.is_none() && !words.says.is_empty() && is_from_plan(entry, author, &words.says) {
         words.source = Some(WordsSource::Plan);
     }
     words.note = joined.parts.iter().any(|text| is_notice(text));
@@ -248,6 +263,12 @@ fn say_usage(texts: &[String], say: &mut dyn FnMut(Signal)) {
     }
 }
 
+/// What a tool gave back as data; saved output of the program spells the name in its own way.
+fn given_back<'a>(entry: &Entry<'a>) -> Option<Value<'a>> {
+    let found = |name| entry.get(name).filter(|data| data.is_object());
+    found("toolUseResult").or_else(|| found("tool_use_result"))
+}
+
 /// Says what the results among `blocks` tell, and gives how many there are.
 fn read_tool_results(
     entry: &Entry<'_>,
@@ -265,9 +286,8 @@ fn read_tool_results(
         let images = keep_all(&images, context);
         let mut told = Evidence::default();
         if context.is_subagent_call(&call) {
-            // The entry's toolUseResult can only belong to a single result.
-            let structured = entry.get("toolUseResult").filter(|result| results == 1 && result.is_object());
-            told = Evidence::of(structured, block.content);
+            // The entry's data can only belong to a single result.
+            told = Evidence::of((results == 1).then(|| given_back(entry)).flatten(), block.content);
         }
         if images.is_empty() && !context.is_subagent_call(&call) {
             say(Signal::PlainResult((!call.is_empty()).then(|| mark(&call))));
@@ -290,7 +310,7 @@ fn read_assistant(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn Fn
     // All of the message is read: what is broken behind its content is broken too.
     let (id, model, content, _) = (part("id")?, part("model")?, part("content")?, part("")?);
     if entry.is_true("isApiErrorMessage") || string(model) == "<synthetic>" {
-        say(Signal::ClientMessage);
+        say(client_message(&string(id), content));
         return Ok(());
     }
     let blocks = Block::of_entry(entry, content)?;
@@ -319,6 +339,13 @@ fn read_assistant(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn Fn
     });
     read_tool_results(entry, &blocks, context, say);
     Ok(())
+}
+
+fn client_message(id: &str, content: Option<Value<'_>>) -> Signal {
+    let marked = |id: &str| (!id.is_empty()).then(|| mark(id));
+    let blocks = Block::all(content).unwrap_or_default();
+    let calls = blocks.iter().filter(|block| block.kind() == "tool_use");
+    Signal::ClientMessage { answer: marked(id), calls: calls.filter_map(|call| marked(&string(call.id))).collect() }
 }
 
 fn tool_call(block: &Block<'_>) -> Option<ToolCall> {

@@ -37,8 +37,29 @@ static HOME: Home = Home {
     sessions: &[("sessions", 0..=3), ("archived_sessions", 0..=0)],
     session_id,
     unique_names: true,
+    projects: None,
+    not_sessions: &[],
+    not_transcripts: &[],
     subagents: SubagentFiles::Threads,
 };
+
+/// Tools that every session uses.
+const PLAIN_TOOLS: [&str; 14] = [
+    "apply_patch",
+    "container.exec",
+    "exec",
+    "exec_command",
+    "grep_files",
+    "list_dir",
+    "local_shell",
+    "read_file",
+    "shell",
+    "shell_command",
+    "update_plan",
+    "view_image",
+    "wait",
+    "write_stdin",
+];
 
 /// Characters of a UUID.
 const ID: usize = 36;
@@ -142,6 +163,10 @@ impl Agent for Codex {
 
     fn home(&self) -> &'static Home {
         &HOME
+    }
+
+    fn plain_tools(&self) -> &'static [&'static str] {
+        &PLAIN_TOOLS
     }
 
     fn claims(&self, record: Value<'_>) -> bool {
@@ -287,6 +312,8 @@ fn read_event(
             }
         }
         "context_compacted" => say(Signal::Compaction),
+        "entered_review_mode" => say(Signal::Passed(Passed::Review)),
+        "exited_review_mode" => say(Signal::Passed(Passed::ReviewEnded)),
         "mcp_tool_call_end" => {
             let invocation = body.get("invocation");
             let part = |name: &str| string(invocation.and_then(|invocation| invocation.get(name)));

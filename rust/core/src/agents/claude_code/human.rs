@@ -158,9 +158,9 @@ fn of_program() -> HumanWords {
     HumanWords { markup: true, program: true, ..HumanWords::default() }
 }
 
-/// Whether `says` begins as a prompt that the program wrote from a plan.
-pub(super) fn begins_from_plan(says: &str) -> bool {
-    says.starts_with(FROM_PLAN)
+/// What stands behind the beginning of a prompt that the program wrote from a plan, if `says` is one.
+pub(super) fn behind_plan_mark(says: &str) -> Option<&str> {
+    says.strip_prefix(FROM_PLAN)
 }
 
 /// Whether `text` is a slash command and nothing else: `/init`, but not `/mcp list` and no path.

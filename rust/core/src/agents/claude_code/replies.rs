@@ -9,8 +9,9 @@ use crate::event::{HumanWords, MetImage, Signal, WordsSource};
 use crate::json::{Members, Value, decode, has_escapes, key_is};
 
 use super::answers::{Answer, answers_in, clarifications, structured_answers, words_of};
-use super::authors::author_of;
+use super::authors::{author_of, is_synthetic};
 use super::blocks::{Block, string, words_and_images};
+use super::given_back;
 use super::human::without_outer_context;
 
 /// The tools whose results are answers, and plans.
@@ -82,10 +83,10 @@ pub(super) fn say_replies(
 ) -> Vec<MetImage> {
     // The entry's own members can only belong to a single result.
     let own = (results == 1).then_some(entry);
-    let human = author_of(entry).is_some();
+    let human = author_of(entry).is_some() && !is_synthetic(entry);
     let mut told = Vec::new();
     for block in blocks.iter().filter(|block| block.is_tool_result()) {
-        let data = own.and_then(|entry| entry.get("toolUseResult")).filter(|data| data.is_object());
+        let data = own.and_then(given_back);
         let form = form_of_text(block.content).or_else(|| form_of_data(data?));
         if let Some(plan) = plan(entry, data, form) {
             say(Signal::Plan { call: string(block.tool_use_id).into_owned(), tool: SHOWS_PLAN, plan });
@@ -118,7 +119,14 @@ fn reply(entry: Option<&Entry<'_>>, block: &Block<'_>, data: Option<Value<'_>>, 
         Some(Form::Answers | Form::Response) => answer(block, data),
         _ => None,
     };
-    told.or_else(|| is_denied(entry?).then_some(Reply::Rejected))
+    let is_words = matches!(told, Some(Reply::Words { .. }));
+    match entry.filter(|entry| !is_words && is_denied(entry)) {
+        Some(entry) => {
+            let feedback = entry.get("userFeedback").and_then(Value::text);
+            Some(feedback.map_or(Reply::Rejected, |said| said_in_rejection(&said.text, said.lossy)))
+        }
+        None => told,
+    }
 }
 
 /// Whether the entry says that the human turned its call down, whatever the result says.
@@ -182,7 +190,11 @@ fn rejection(block: &Block<'_>) -> Reply {
     let (text, lossy) = text_of(block);
     let said = SAID.iter().filter_map(|mark| Some(text.find(mark)? + mark.len())).min();
     let Some(said) = said.map(|start| &text[start..]) else { return Reply::Rejected };
-    let said = said.rfind(NOTE).map_or(said, |end| &said[..end]);
+    said_in_rejection(said.rfind(NOTE).map_or(said, |end| &said[..end]), lossy)
+}
+
+/// What the words tell with which a call was turned down.
+fn said_in_rejection(said: &str, lossy: bool) -> Reply {
     if let Some(answers) = clarifications(said.trim()) {
         let words = words_of(answers);
         return if words.says.is_empty() { Reply::Rejected } else { Reply::Words { tool: Some(ASKS), words, lossy } };
