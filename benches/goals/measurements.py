@@ -11,13 +11,13 @@ import os
 import platform
 import statistics
 import subprocess
-import sys
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import cpuinfo
 from benches.goals.stopwatch import ROOT
 
 if TYPE_CHECKING:
@@ -233,15 +233,6 @@ def _first_line(*command: str) -> str:
     return done.stdout.partition("\n")[0].strip()
 
 
-def _cpu() -> str:
-    try:
-        found = Path("/proc/cpuinfo").read_text(encoding="utf-8").partition("model name")[2]
-    except OSError:
-        found = ""
-    brand = _first_line("sysctl", "-n", "machdep.cpu.brand_string") if sys.platform == "darwin" else ""
-    return found.partition("\n")[0].strip(" \t:") or brand or platform.processor() or platform.machine()
-
-
 def _commit() -> str:
     dirty = "-dirty" if _first_line("git", "status", "--porcelain", "--untracked-files=no") else ""
     commit = _first_line("git", "rev-parse", "HEAD")
@@ -258,7 +249,7 @@ def _version(package: str) -> str:
 def this_machine() -> Machine:
     """The machine that runs this, and what is measured on it."""
     return Machine(
-        cpu=_cpu(),
+        cpu=cpuinfo.get_cpu_info().get("brand_raw") or platform.machine(),
         cores=os.cpu_count() or 1,
         os=_system(),
         python=platform.python_version(),

@@ -15,7 +15,7 @@ from benches.report import page, records
 def main(arguments: list[str] | None = None) -> int:
     """Build the page, and say where it is."""
     parser = argparse.ArgumentParser(prog="python -m benches.report.dashboard", description=__doc__)
-    parser.add_argument("folder", type=Path, help="where to write index.html, data.js and picture.svg")
+    parser.add_argument("folder", type=Path, help="where to write index.html")
     parser.add_argument("--records", type=Path, default=records.FOLDER, help="the records to draw")
     options = parser.parse_args(arguments)
     try:

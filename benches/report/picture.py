@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import jinja2
+import vl_convert
 from benches.goals.pairs import number
 from benches.report.records import Named, short_commit
 
@@ -15,58 +13,10 @@ if TYPE_CHECKING:
 
     from benches.goals.measurements import Measurements, Series
 
-WIDTH = 860
-_MARGIN = 24
-_GAP = 36
-_ROW = 18
-_BAR = 12
-_PANEL_HEAD = 34
-_TOP = 84
-_FOOT = 44
-_VALUE = 78
 _MOST_BARS = 12
-_LONGEST_NAME = 30
-
-TEMPLATES = jinja2.Environment(
-    loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-    autoescape=True,
-    undefined=jinja2.StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    keep_trailing_newline=True,
-)
-TEMPLATES.filters["number"] = number
-
-
-@dataclass(frozen=True)
-class Bar:
-    """One reader."""
-
-    name: str
-    value: float
-    kind: str
-    """As `Named.kind` says."""
-    y: float
-    width: float
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One corpus, and its readers with the fastest on top."""
-
-    title: str
-    x: float
-    y: float
-    names: float
-    """How wide the column of names is."""
-    bars: tuple[Bar, ...]
-    left_out: int
-    height: float
-
-    @property
-    def floor(self) -> float | None:
-        """How long the bar of `wc -l` is."""
-        return next((bar.width for bar in self.bars if bar.kind == "floor"), None)
+_COLOURS = {"ours": "#2563eb", "floor": "#0f9d76", "other": "#b3bdca"}
+_PAPER, _INK, _SOFT, _EDGE = "#ffffff", "#1c2330", "#5b6675", "#d8dee6"
+_AT_NIGHT = {_PAPER: "#10151d", _INK: "#e8edf4", _SOFT: "#98a4b5", _EDGE: "#2b3442", "#b3bdca": "#4d5a6c"}
 
 
 def readers(run: Measurements) -> dict[str, list[Series]]:
@@ -85,68 +35,104 @@ def readers(run: Measurements) -> dict[str, list[Series]]:
     return {Named.of(rows[0].name).corpus: rows for rows in map(best, found.values())}
 
 
-def _chosen(rows: Iterable[Series]) -> list[tuple[str, float]]:
-    """Names and values, the fastest first; of too many, the slowest of the others are left out."""
-    named = [(Named.of(row.name).side, row.value) for row in sorted(rows, key=lambda row: -row.value)]
-    kept = [side for side in named if Named(side[0]).kind != "other"]
-    others = [side for side in named if Named(side[0]).kind == "other"]
-    return sorted([*kept, *others[: max(0, _MOST_BARS - len(kept))]], key=lambda side: -side[1])
+def _chosen(rows: Iterable[Series]) -> list[Series]:
+    """The fastest first; of too many, the slowest of the others are left out."""
+    rows = sorted(rows, key=lambda row: -row.value)
+    others = [row for row in rows if Named.of(row.name).kind == "other"]
+    room = max(0, _MOST_BARS - (len(rows) - len(others)))
+    return [row for row in rows if row not in others[room:]]
 
 
-def _shortened(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
-
-
-def _panels(run: Measurements) -> tuple[list[Panel], float]:
-    """The panels, and where the lowest ends."""
-    chosen = {corpus: _chosen(rows) for corpus, rows in readers(run).items()}
-    columns = 2 if len(chosen) > 1 else 1
-    width = (WIDTH - 2 * _MARGIN - _GAP * (columns - 1)) / columns
-    most = max((value for sides in chosen.values() for _, value in sides), default=1.0)
-    longest = max((len(_shortened(name)) for sides in chosen.values() for name, _ in sides), default=0)
-    names = 12 + 6.6 * longest
-    panels: list[Panel] = []
-    top = bottom = float(_TOP)
-    for place, (corpus, sides) in enumerate(chosen.items()):
-        column = place % columns
-        top = bottom if column == 0 else top
-        bars = tuple(
-            Bar(
-                _shortened(name),
-                value,
-                Named(name).kind,
-                _PANEL_HEAD + _ROW * row,
-                (width - names - _VALUE) * value / most,
+def _bars(run: Measurements) -> list[dict[str, Any]]:
+    bars = []
+    for corpus, rows in readers(run).items():
+        chosen = _chosen(rows)
+        left_out = len(rows) - len(chosen)
+        panel = f"{corpus} · {left_out} slower left out" if left_out else corpus
+        for row in chosen:
+            name = Named.of(row.name)
+            bars.append(
+                {
+                    "panel": panel,
+                    "reader": name.side,
+                    "kind": name.kind,
+                    "MB/s": row.value,
+                    "said": number(row.value),
+                }
             )
-            for row, (name, value) in enumerate(sides)
-        )
-        height = _PANEL_HEAD + _ROW * len(bars)
-        panels.append(
-            Panel(
-                corpus,
-                _MARGIN + column * (width + _GAP),
-                top,
-                names,
-                bars,
-                len(readers(run)[corpus]) - len(bars),
-                height,
-            )
-        )
-        bottom = max(bottom, top + height + 22)
-    return panels, bottom
+    return bars
+
+
+def specification(run: Measurements) -> dict[str, Any]:
+    """The picture in Vega-Lite."""
+    machine = run.machine
+    where = f"{machine.cpu}, {machine.cores} cores · Python {machine.python}"
+    when = f"{machine.date[:10]} · {short_commit(machine)} · best of all rounds, interleaved"
+    bars = _bars(run)
+    about = "Megabytes of transcript a second; longer is better. wc -l only counts the lines."
+    speed = {"field": "MB/s", "type": "quantitative", "axis": None}
+    kinds = {"field": "kind", "legend": None}
+    reader = {"field": "reader", "sort": None, "title": None}
+    return {
+        "data": {"values": bars},
+        "title": {
+            "text": "From a session file to its conversation",
+            "subtitle": [about if bars else "this run compared no readers", f"{where} · {when}"],
+        },
+        "facet": {"field": "panel", "sort": None, "title": None},
+        "columns": 2,
+        "spec": {
+            "width": 220,
+            "height": {"step": 18},
+            "encoding": {"y": reader, "x": speed},
+            "layer": [
+                {
+                    "mark": {"type": "bar", "height": 12},
+                    "encoding": {"color": {**kinds, "scale": _scale()}},
+                },
+                {
+                    "mark": {"type": "text", "align": "left", "dx": 6, "aria": False},
+                    "encoding": {"text": {"field": "said"}},
+                },
+            ],
+        },
+        "resolve": {"scale": {"y": "independent"}},
+        "spacing": {"row": 18, "column": 50},
+        "padding": 20,
+        "config": _config(),
+    }
+
+
+def _scale() -> dict[str, Any]:
+    return {"domain": list(_COLOURS), "range": list(_COLOURS.values())}
+
+
+def _config() -> dict[str, Any]:
+    return {
+        "background": _PAPER,
+        "font": "Liberation Sans, Helvetica, Arial, sans-serif",
+        "view": {"stroke": None},
+        "axis": {"domain": False, "ticks": False, "labelColor": _INK, "labelFontSize": 12, "labelLimit": 210},
+        "header": {"labelAnchor": "start", "labelFontSize": 13, "labelFontWeight": 600, "labelColor": _INK},
+        "title": {
+            "anchor": "start",
+            "fontSize": 19,
+            "color": _INK,
+            "subtitleColor": _SOFT,
+            "subtitleFontSize": 12,
+            "subtitlePadding": 8,
+            "offset": 16,
+        },
+        "text": {"color": _INK, "fontSize": 12},
+    }
 
 
 def picture(run: Measurements) -> str:
-    """The SVG, which carries its own background and both colour schemes."""
-    panels, bottom = _panels(run)
-    machine = run.machine
-    return TEMPLATES.get_template("picture.svg").render(
-        panels=panels,
-        floor=any(panel.floor is not None for panel in panels),
-        width=WIDTH,
-        height=round(bottom + _FOOT),
-        margin=_MARGIN,
-        bar_height=_BAR,
-        where=f"{machine.cpu}, {machine.cores} cores · Python {machine.python}",
-        when=f"{machine.date[:10]} · {short_commit(machine)}",
+    """The SVG, which carries its own background and the colours of a dark page too."""
+    rules = "".join(
+        f'[fill="{day}"]{{fill:{night}}}[stroke="{day}"]{{stroke:{night}}}'
+        for day, night in _AT_NIGHT.items()
     )
+    style = f"<style>@media (prefers-color-scheme:dark){{{rules}}}</style>"
+    head, _, rest = vl_convert.vegalite_to_svg(specification(run)).partition(">")
+    return f"{head}>{style}{rest}\n"

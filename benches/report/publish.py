@@ -1,11 +1,10 @@
-"""What was measured, in the forms that others read: arrays for an action, Bencher's JSON, a picture, records.
+"""What was measured, in the forms that others read: arrays for an action, a picture, records.
 
     python -m benches.report.publish             # after `make bench`
     python -m benches.report.publish --record    # also keep the run, and draw the README's picture from it
 
 Reads `measurements.json` and pytest-benchmark's `pytest-benchmark.json` in `benches/out/`, whichever are
-there, and writes beside them `benchmark-bigger.json`, `benchmark-smaller.json`, `bencher.json` and
-`picture.svg`.
+there, and writes beside them `benchmark-bigger.json`, `benchmark-smaller.json` and `picture.svg`.
 """
 
 from __future__ import annotations
@@ -56,7 +55,6 @@ def publish(run: Measurements, timed: list[measurements.Series], folder: Path) -
     written = {
         "benchmark-bigger.json": _json(formats.custom(rows, "bigger")),
         "benchmark-smaller.json": _json(formats.custom(rows, "smaller")),
-        "bencher.json": _json(formats.bencher(rows)),
         "picture.svg": picture(run),
     }
     for name, text in written.items():

@@ -300,7 +300,7 @@ class Event:
         """Where the words come from, if not the prompt; else None.
 
         "command", "bash", "memory", "queued", "answer" to questions of the assistant, "rejection" of a call,
-        or "plan": the prompt that the agent wrote for the human from a plan.
+        or "plan": the prompt that the agent wrote for the human from a plan, or what they said to it.
         """
 
     @property
@@ -313,7 +313,7 @@ class Event:
 
     @property
     def live(self) -> bool:
-        """False on a branch that was left: a prompt was edited, or an answer tried again."""
+        """False on a branch that was left: a prompt was edited, an answer tried again, a turn taken back."""
 
     @property
     def uuid(self) -> str:

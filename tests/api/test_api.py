@@ -17,26 +17,14 @@ from typing import Any
 
 import pytest
 from tests.support.checkout import DEMO
+from tests.support.entries import entry
 
 import retell_fast
 
 
 def line(role: str, content: Any, number: int, **fields: Any) -> bytes:
     """One line of a session."""
-    message = {"role": role, "content": content, **({"id": f"msg_{number}"} if role == "assistant" else {})}
-    entry = {
-        "parentUuid": None,
-        "isSidechain": False,
-        "cwd": "/home/you/boats",
-        "sessionId": "11112222-aaaa",
-        "version": "2.1.39",
-        "type": role,
-        "message": message,
-        "uuid": f"uuid-{number}",
-        "timestamp": f"2026-02-10T09:14:{number:02}.000Z",
-        **fields,
-    }
-    return json.dumps(entry, separators=(",", ":")).encode() + b"\n"
+    return json.dumps(entry(role, content, number, **fields), separators=(",", ":")).encode() + b"\n"
 
 
 SESSION = b"".join(

@@ -11,10 +11,12 @@ import tempfile
 import time
 import warnings
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support import command
 from tests.support.checkout import DATA
 
 import retell_fast
@@ -29,14 +31,10 @@ MARKER = "zebrafish"
 NOT_ON_WINDOWS = pytest.mark.skipif(os.name == "nt", reason="Windows has no such thing")
 
 
-# Drops to a user who may nothing; what is imported is imported before that.
-AS_NOBODY = """
+AS_NOBODY = f"""
 import json, os, sys
 import retell_fast
-if os.geteuid() == 0:
-    os.setgroups([])
-    os.setgid(65534)
-    os.setuid(65534)
+{command.AS_NOBODY}
 print(json.dumps(retell_fast.types(sys.argv[1])))
 """
 
@@ -135,13 +133,7 @@ def counts(found: dict[str, Any], agent: str) -> dict[str, int]:
     return {name: row["count"] for name, row in found["agents"][agent]["types"].items()}
 
 
-def run(*words: str | Path, status: int = 0, **options: Any) -> tuple[str, str]:
-    command = [sys.executable, "-m", "retell_fast", "types", *map(str, words)]
-    done = subprocess.run(command, capture_output=True, check=False, timeout=60, **options)
-    out, err = done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
-    assert "Traceback" not in err, err
-    assert done.returncode == status, err
-    return out, err
+run = partial(command.run, "types")
 
 
 # ---------------------------------------------------------------- what is counted
@@ -212,10 +204,8 @@ def test_permission_denied_is_counted() -> None:
         write(folder / "open.jsonl", CLAUDE).chmod(0o644)
         write(folder / "locked.jsonl", CLAUDE).chmod(0)
         (folder / "closed").mkdir(mode=0)
-        command = [sys.executable, "-c", AS_NOBODY, name]
-        done = subprocess.run(command, capture_output=True, check=True, timeout=60)
+        found = json.loads(subprocess.check_output([sys.executable, "-c", AS_NOBODY, name], timeout=60))
         (folder / "closed").chmod(0o700)
-    found = json.loads(done.stdout)
     assert found["unreadable"] == {"permission_denied": 2}
     assert found["files"] == 1
 
@@ -351,7 +341,7 @@ def test_the_exit_status(tmp_path: Path) -> None:
 
 
 def test_no_sessions_at_all(tmp_path: Path) -> None:
-    environment = {**os.environ, "CLAUDE_CONFIG_DIR": str(tmp_path / "a"), "CODEX_HOME": str(tmp_path / "b")}
+    environment = {"CLAUDE_CONFIG_DIR": str(tmp_path / "a"), "CODEX_HOME": str(tmp_path / "b")}
     out, err = run("--json", env=environment)
     assert json.loads(out)["agents"] == {}
     assert "note: no transcript found below $CLAUDE_CONFIG_DIR or ~/.claude, $CODEX_HOME" in err

@@ -8,10 +8,10 @@ import os
 import re
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.support.command import COMMAND
 from tests.support.homes import IDS, NOT_ON_WINDOWS, WORDS, Homes, says, session
 
 import retell_fast
@@ -115,7 +115,7 @@ def test_a_pipe_is_read_and_waiting_for_it_is_said(place: Homes) -> None:
     pipe = place.folder / "pipe"
     os.mkfifo(pipe)
     with subprocess.Popen(
-        [sys.executable, "-m", "retell_fast", "parse", str(pipe), "-o", "out"],
+        [*COMMAND, "parse", str(pipe), "-o", "out"],
         cwd=place.folder,
         stderr=subprocess.PIPE,
     ) as process:

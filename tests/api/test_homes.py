@@ -5,12 +5,11 @@ from __future__ import annotations
 import io
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support import command
 
 import retell_fast
 
@@ -80,18 +79,7 @@ class Homes:
         return path
 
     def run(self, *words: str, status: int = 0, **variables: str) -> tuple[str, str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "retell_fast", *words],
-            cwd=self.folder,
-            env={**os.environ, **self.variables, **variables},
-            capture_output=True,
-            check=False,
-            timeout=60,
-        )
-        out, err = done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
-        assert "Traceback" not in err, err
-        assert done.returncode == status, err
-        return out, err
+        return command.run(*words, status=status, cwd=self.folder, env={**self.variables, **variables})
 
 
 @pytest.fixture
@@ -222,14 +210,8 @@ def test_whose_it_is_is_seen_from_the_records(tmp_path: Path, content: bytes, ag
         conversation = retell_fast.parse(source)
         assert conversation.manifest["agent"] == agent
         assert len(conversation.events) >= 2
-    done = subprocess.run(
-        [sys.executable, "-m", "retell_fast", "parse", "-", "-o", str(tmp_path / "out"), "-q"],
-        input=content,
-        capture_output=True,
-        check=True,
-        timeout=60,
-    )
-    assert done.stderr == b""
+    _, err = command.run("parse", "-", "-o", tmp_path / "out", "-q", given=content)
+    assert err == ""
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["agent"] == agent
 
 

@@ -6,12 +6,11 @@ import gzip
 import io
 import json
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from tests.strategies.codex import compressed
+from tests.support.command import run
 from tests.support.homes import IDS, NOT_ON_WINDOWS, WORDS, Homes, record, says, session
 
 import retell_fast
@@ -71,15 +70,7 @@ def test_bytes_and_open_files_may_be_compressed(form: str) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_standard_input_may_be_compressed(place: Homes, form: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "retell_fast", "parse", "-", "-o", "out"],
-        cwd=place.folder,
-        capture_output=True,
-        check=False,
-        timeout=60,
-        input=FORMS[form],
-    )
-    assert done.returncode == 0, done.stderr
+    run("parse", "-", "-o", "out", given=FORMS[form], cwd=place.folder)
     events = json.loads((place.folder / "out" / "events.json").read_text(encoding="utf-8"))
     assert [event["says"] for event in events] == WORDS
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.support.checkout import DATA
+from tests.support.command import ended
 
 import retell_fast
 
@@ -86,18 +84,9 @@ def test_images_take_them(tmp_path: Path) -> None:
     run("images", "extract", str(CLAUDE_CODE / "demo.jsonl"), "--dry-run", "--assets", "s", "--threads", "2")
 
 
-def run(*words: str, status: int | None = None, **variables: str) -> tuple[str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "retell_fast", *words],
-        env={**os.environ, **variables},
-        capture_output=True,
-        check=False,
-        timeout=60,
-    )
-    out, err = done.stdout.decode(), done.stderr.decode()
-    assert "Traceback" not in err, err
-    assert done.returncode in ((0, 3) if status is None else (status,)), err
-    return out, err
+def run(*words: str) -> None:
+    status, _, err = ended(*words)
+    assert status in (0, 3), err
 
 
 @pytest.mark.parametrize("value", NO_NUMBERS)
@@ -120,11 +109,12 @@ def test_what_is_no_number_of_threads_is_refused(
             call()
     # Who says how many does not need the variable.
     assert retell_fast.types(session, threads=1)["files"] == 1
-    out, err = run("parse", str(session), "-o", str(tmp_path / "out"), status=2)
-    assert out == ""
+    status, out, err = ended("parse", session, "-o", tmp_path / "out")
+    assert (status, out) == (2, "")
     assert err.startswith(f'error: RETELL_THREADS is "{value}", ')
     assert not (tmp_path / "out").exists()
-    _, err = run("parse", str(session), "--threads", value, status=2)
+    status, _, err = ended("parse", session, "--threads", value)
+    assert status == 2
     assert "number of threads" in err
 
 

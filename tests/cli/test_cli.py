@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support import entries
 from tests.support.checkout import DEMO
+from tests.support.command import AS_NOBODY, COMMAND
 
 from retell_fast.cli.arguments import read_arguments
 from retell_fast.cli.plain import read_plain
@@ -27,38 +29,17 @@ if TYPE_CHECKING:
 
 NOT_ON_WINDOWS = pytest.mark.skipif(os.name == "nt", reason="Windows has no such thing")
 
-COMMAND = [sys.executable, "-m", "retell_fast"]
-# Drops to a user who may nothing, and imports all there is to import before that: the interpreter itself may
-# stand in a private folder.
-AS_NOBODY = """
+RUN_AS_NOBODY = f"""
 import json, os, pathlib, sys
 import retell_fast.cli.failures, retell_fast.cli.parse, retell_fast.cli.plain
-if os.geteuid() == 0:
-    os.setgroups([])
-    os.setgid(65534)
-    os.setuid(65534)
+{AS_NOBODY}
 sys.exit(retell_fast.cli.main(sys.argv[1:]))
 """
 
 
 def entry(role: str, text: str, number: int, **fields: Any) -> dict[str, Any]:
-    """A signal entry with everything a real one has and this test needs."""
-    content: Any = text if role == "user" else [{"type": "text", "text": text}]
-    message = {"role": role, "content": content}
-    if role == "assistant":
-        message["id"] = f"msg_{number}"
-    return {
-        "parentUuid": None,
-        "isSidechain": False,
-        "cwd": "/home/you/boats",
-        "sessionId": "11112222-aaaa",
-        "version": "2.1.39",
-        "type": role,
-        "message": message,
-        "uuid": f"uuid-{number}",
-        "timestamp": f"2026-02-10T09:14:{number:02}.000Z",
-        **fields,
-    }
+    content = text if role == "user" else [{"type": "text", "text": text}]
+    return entries.entry(role, content, number, **fields)
 
 
 CONVERSATION = [
@@ -473,7 +454,7 @@ def test_permission_denied_to_read(terminal: Terminal) -> None:
         Path(folder).chmod(0o755)
         path = write_session(Path(folder) / "private.jsonl", CONVERSATION)
         path.chmod(0)
-        run = terminal.run("-c", AS_NOBODY, "parse", path, command=[sys.executable])
+        run = terminal.run("-c", RUN_AS_NOBODY, "parse", path, command=[sys.executable])
     assert_fails(run, r"permission denied.*private\.jsonl")
 
 
@@ -485,7 +466,7 @@ def test_permission_denied_to_write(terminal: Terminal) -> None:
         path.chmod(0o644)
         locked = Path(folder) / "locked"
         locked.mkdir(mode=0o555)
-        run = terminal.run("-c", AS_NOBODY, "parse", path, "-o", locked / "out", command=[sys.executable])
+        run = terminal.run("-c", RUN_AS_NOBODY, "parse", path, "-o", locked / "out", command=[sys.executable])
         assert list(locked.iterdir()) == []
     assert_fails(run, "permission denied")
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.command import ended
 
 import retell_fast
 from retell_fast.cli.messages import shown_name
@@ -17,16 +15,7 @@ from retell_fast.cli.slips import meant
 
 
 def run(*words: str, cwd: Path | None = None) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "retell_fast", *words],
-        cwd=cwd,
-        env={**os.environ, "CLAUDE_CONFIG_DIR": "none", "CODEX_HOME": "none"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-        timeout=60,
-    )
-    return done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
+    return ended(*words, cwd=cwd, env={"CLAUDE_CONFIG_DIR": "none", "CODEX_HOME": "none"})
 
 
 # ---------------------------------------------------------------- what was meant

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.strategies.images import encode, image
+from tests.support import command
 from tests.support.checkout import DEMO
 from tests.support.image_folders import (
     LONG_AGO,
@@ -46,18 +47,7 @@ class Folder:
 
     def run(self, words: str, status: int = 0) -> tuple[str, str]:
         """What was printed on standard output and on standard error."""
-        done = subprocess.run(
-            [*COMMAND, *words.split()],
-            cwd=self.path,
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            check=False,
-            timeout=60,
-        )
-        out, err = done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
-        assert "Traceback" not in err, err
-        assert done.returncode == status, err
-        return out, err
+        return command.run("images", *words.split(), status=status, cwd=self.path)
 
     def fails(self, words: str, says: str, status: int = 1) -> None:
         """One clear line, a hint, nothing on standard output."""

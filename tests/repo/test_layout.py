@@ -121,7 +121,7 @@ def code_of(path: Path) -> str:
     """The text of a Rust file without comments, without its tests, and without rows that only tests have."""
     text = re.sub(r"//[^\n]*", "", path.read_text(encoding="utf-8"))
     text = re.sub(r"#\[cfg\(test\)\]\s*&[^\n]*", "", text)
-    return re.split(r"#\[cfg\((?:test|all\(test[^\]]*)\)\]\s*mod\b", text)[0]
+    return re.split(r"#\[cfg\((?:test|all\(test[^\]]*)\)\](?:\s*#\[[^\]]*\])*\s*mod \w+ \{", text)[0]
 
 
 def module_of(path: Path) -> str:
@@ -201,6 +201,83 @@ def test_agents_do_not_know_each_other() -> None:
         text = code_of(path)
         for other in agents:
             assert other == agent or not re.search(rf"\b(?:super|agents)::\{{?[^;]*\b{other}\b", text)
+
+
+# ---------------------------------------------------------------- what only an agent knows
+
+# Words that stand in the files of some agent and are something else here: a file, what it is about, and the words.
+WORDS_OF_THE_HOUSE: dict[str, set[str]] = {
+    "census.rs": {"other"},  # what is counted under no name of its own
+    "conversation.rs": {"plan", "questions", "unknown"},  # manifest.json
+    "discover.rs": {".json", ".jsonl", "session", "subagent"},  # what a user types, and previews
+    "event.rs": {  # events.json
+        *("duration_ms", "plan", "questions", "role", "source", "timestamp", "uuid"),
+    },
+    "images/files/report.rs": {"images"},  # how many there are
+    "images/format.rs": {"image"},  # media types
+    "images/mod.rs": {"claude-code", "codex"},  # names, as a user types them
+    "images/runs.rs": {"base64"},  # data URIs
+    "sessions.rs": {".jsonl"},  # JSON lines are everybody's
+    "sinks/event_text.rs": {  # events.json
+        *(
+            "assistant",
+            "duration_ms",
+            "false",
+            "plan",
+            "questions",
+            "role",
+            "source",
+            "timestamp",
+            "user",
+            "uuid",
+        ),
+    },
+    "sinks/folder.rs": {".json", "name"},  # the files that it writes
+    "stretch.rs": {"other"},
+    "subagents.rs": {".jsonl"},
+    "subagents/links.rs": {"name"},  # what a subagent is known by
+}
+# Tells formats of other programs, some of which write what a known agent writes.
+OF_STRANGERS = CORE / "head" / "stranger.rs"
+# Says of a single test file that it is one, with `mod` in another file.
+WITH_TESTS_ONLY = {CORE / "branches" / "slow.rs", CORE / "images" / "law.rs", CORE / "queue" / "tests.rs"}
+
+STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+WORD = re.compile(r"\.?[A-Za-z_]\w*(?:-\w*)*", re.ASCII)
+SHORT_WORD = 3
+
+
+def words_in_strings(text: str) -> set[str]:
+    """The words in the strings of some Rust, but for sentences: keys, types, names of files and folders."""
+    words = set()
+    for string in re.findall(STRING, text):
+        if " " not in string:
+            plain = re.sub(r'\\[nrtx0"]|\{[^{}"]*\}', " ", string)
+            words |= {word for word in WORD.findall(plain) if len(word) > SHORT_WORD}
+    return words
+
+
+def words_of_agents() -> set[str]:
+    files = sorted((CORE / "agents").rglob("*.rs"))
+    return {word for path in files for word in words_in_strings(code_of(path))}
+
+
+def test_keys_and_names_of_files_are_read_from_what_an_agent_writes() -> None:
+    text = 'b"{\\"parentUuid\\"", format!("agent-{id}.meta.json"), "a message, in words", ".claude", "id"'
+    assert words_in_strings(text) == {"parentUuid", "agent-", ".meta", ".json", ".claude"}
+    assert {"parentUuid", "toolUseResult", "agent-", "subagents", ".claude", "rollout-"} <= words_of_agents()
+
+
+def test_only_agents_know_their_keys_and_the_names_of_their_files() -> None:
+    theirs = words_of_agents()
+    used: dict[str, set[str]] = {}
+    for path in core_files():
+        is_agent = CORE / "agents" in path.parents
+        if not is_agent and path != OF_STRANGERS and path not in WITH_TESTS_ONLY:
+            words = words_in_strings(code_of(path)) & theirs
+            if words:
+                used[path.relative_to(CORE).as_posix()] = words
+    assert used == WORDS_OF_THE_HOUSE, "move it behind the trait Agent, or say above what the word is here"
 
 
 @pytest.mark.parametrize("forbidden", [r"\bpyo3\b", r"\be?print(?:ln)?!", r"\bprocess::exit\b", r"\bdbg!"])

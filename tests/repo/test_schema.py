@@ -199,12 +199,21 @@ def test_secrets_are_found_in_every_field(tmp_path: Path) -> None:
                 "content": [
                     {"type": "thinking", "thinking": secret(2)},
                     {"type": "tool_use", "id": "t", "name": "Task", "input": call},
+                    {"type": "tool_use", "id": "p", "name": "ExitPlanMode", "input": {"plan": secret(9)}},
                 ],
             },
         },
         {"type": "custom-title", "customTitle": secret(5)},
         {"type": "last-prompt", "lastPrompt": secret(6)},
         {"type": "summary", "summary": secret(7), "leafUuid": "u"},
+        {
+            "type": "user",
+            "message": {
+                "role": "user",
+                "content": [{"type": "tool_result", "tool_use_id": "q", "content": ""}],
+            },
+            "toolUseResult": {"answers": {secret(10): "the first"}},
+        },
     ]
     for number, line in enumerate(lines):
         line |= {"uuid": f"u{number}", "sessionId": "s", "timestamp": f"2026-02-10T09:14:0{number}.000Z"}
@@ -222,6 +231,8 @@ def test_secrets_are_found_in_every_field(tmp_path: Path) -> None:
     assert found == {
         ("says", 0, 1),
         ("thinks", 1, 2),
+        ("plan", 1, 2),
+        ("questions", 2, 6),
         ("subagent_refs.description", 1, 2),
         ("subagent_refs.prompt", 1, 2),
         ("title", None, None),

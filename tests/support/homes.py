@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.command import ended
 
 import retell_fast
 
@@ -66,18 +65,7 @@ class Homes:
         return self.put(self.projects / project / f"{session_id}.jsonl", session(session_id, **options))
 
     def run(self, *words: str | Path) -> tuple[int, str, str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "retell_fast", *map(str, words)],
-            cwd=self.folder,
-            env={**os.environ, **self.variables},
-            capture_output=True,
-            check=False,
-            timeout=60,
-            stdin=subprocess.DEVNULL,
-        )
-        out, err = done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
-        assert "Traceback" not in err, err
-        return done.returncode, out, err
+        return ended(*words, cwd=self.folder, env=self.variables)
 
     def listed(self) -> list[str]:
         status, out, err = self.run("preview", "--json")

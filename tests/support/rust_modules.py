@@ -1,4 +1,4 @@
-"""The files of a Rust crate and who imports whom, read from the source: whole module paths, re-exports followed."""
+"""The files of a Rust crate and who imports whom: whole module paths, re-exports followed."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ def code_of(path: Path) -> str:
     """The text of a Rust file without comments, strings and its tests."""
     text = re.sub(r"//[^\n]*", "", path.read_text(encoding="utf-8"))
     text = re.split(r"#\[cfg\((?:test|all\(test[^\]]*)\)\]\s*mod\b", text)[0]
+    text = re.sub(r"\bpub\(in [\w:]+\)", "pub", text)
     return re.sub(r'"(?:[^"\\]|\\.)*"', '""', text)
 
 
@@ -110,8 +111,9 @@ def absolute_of(module: Module, file: File, path: str) -> Module | None:
 
 def home_of(files: dict[Module, File], path: Module) -> Module:
     """The file that what `path` names is written in."""
+    module: Module = ()
     for _ in range(10):
-        module: Module = ()
+        module = ()
         for part in path:
             if (*module, part) not in files:
                 break
@@ -147,33 +149,19 @@ def imports(files: dict[Module, File]) -> dict[Module, set[Module]]:
 
 def circles(graph: dict[Module, set[Module]]) -> list[list[Module]]:
     """The sets of files that import each other, in a circle."""
-    index: dict[Module, int] = {}
-    low: dict[Module, int] = {}
-    stack: list[Module] = []
-    found: list[list[Module]] = []
+    reached = {node: everything_from(node, graph) for node in graph}
+    found = {frozenset(o for o in reached[node] if node in reached.get(o, ())) for node in graph}
+    return sorted(sorted(circle) for circle in found if circle)
 
-    def visit(node: Module) -> None:
-        index[node] = low[node] = len(index)
-        stack.append(node)
-        for other in graph.get(node, ()):
-            if other not in index:
-                visit(other)
-                low[node] = min(low[node], low[other])
-            elif other in stack:
-                low[node] = min(low[node], index[other])
-        if low[node] == index[node]:
-            circle = []
-            while True:
-                other = stack.pop()
-                circle.append(other)
-                if other == node:
-                    break
-            if len(circle) > 1:
-                found.append(sorted(circle))
 
-    for node in graph:
-        if node not in index:
-            visit(node)
+def everything_from(node: Module, graph: dict[Module, set[Module]]) -> set[Module]:
+    """What a file imports, and what that imports, and so on."""
+    found: set[Module] = set()
+    left = [node]
+    while left:
+        new = graph.get(left.pop(), set()) - found
+        found |= new
+        left += new
     return found
 
 

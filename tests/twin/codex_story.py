@@ -298,7 +298,7 @@ class CodexStory(Story):
         left = [event for event in self.turns if not event.rolled_back]
         if count and left:
             for event in self.events[left[-count:][0].index :]:
-                event.rolled_back = True
+                event.rolled_back, event.live = True, False
 
 
 def is_spawn(tool: Tool) -> bool:

@@ -182,8 +182,8 @@ BEHIND_STRING = frozenset(",:]} \t\r\n")
 def nested_end(text: str, start: int) -> int | None:
     """Where the value at `start` ends by its brackets and quotes alone.
 
-    A string in it with anything behind it that no JSON has there was cut: its last quote is the first of a record
-    glued to it, and what follows would look like structure.
+    A string in it with anything behind it that no JSON has there was cut: its last quote is the first of a
+    record glued to it, and what follows would look like structure.
     """
     if text[start : start + 1] not in ("{", "["):
         match = PRIMITIVE.match(text, start)
@@ -433,8 +433,9 @@ def read_noise(
         reading.tail = start
         return None
     end = len(text[:glued].rstrip(PADDING))
-    # With a record glued to it, it tells nothing, whole or not.
-    broken = glued is not None or whole_object_end(text, start) is None
+    # Where a record begins in the middle of it, it tells nothing.
+    whole = whole_object_end(text, start)
+    broken = whole is None or whole > end
     reading.records.append((start, end, type_ if broken else None))
     reading.place_joined(start, end)
     if glued is not None and text[end - 1] == "}":

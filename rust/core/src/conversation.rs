@@ -7,8 +7,9 @@ use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
+use crate::agents::Agent;
 use crate::error::Result;
-use crate::event::{Event, ImageId, Role, SubagentRef};
+use crate::event::{Event, ImageId, Origin, Role, SubagentRef};
 use crate::images::ImageStore;
 use crate::io::plain_path;
 use crate::manifest::{
@@ -140,9 +141,9 @@ impl Conversation {
         let stem = plain.as_deref().and_then(crate::subagents::session_stem);
         let manifest = Manifest {
             schema_version: SCHEMA_VERSION,
-            conversation_id: conversation_id(stem, &transcript.session_ids.list),
+            conversation_id: conversation_id(stem, subagent_file, &transcript.session_ids.list),
             agent,
-            project_encoded: path.and_then(project_encoded),
+            project_encoded: path.and_then(|path| project_encoded(path, transcript.agent)),
             project_path: transcript.project_path.take(),
             title,
             sessions: transcript.session_ids.list.len(),
@@ -179,7 +180,7 @@ impl Conversation {
             damaged_lines_total: damage.total,
             incomplete_tail: transcript.incomplete_tail,
             incomplete_turn: main.open_turn,
-            origin: origin.or_else(|| subagent_file.then_some("subagent")),
+            origin: origin.or_else(|| subagent_file.then_some(Origin::Subagent)),
             inherited_records: transcript.inherited,
             compactions: main.compactions,
             summaries: transcript.facts.summaries.list,
@@ -224,18 +225,17 @@ fn ratio(part: u64, whole: u64) -> f64 {
 }
 
 /// The session's id is its file's name; where that is no id (a copy under another name), what the entries say.
-fn conversation_id(stem: Option<&str>, session_ids: &[String]) -> String {
+fn conversation_id(stem: Option<&str>, subagent_file: bool, session_ids: &[String]) -> String {
     let looks_like_id =
         |stem: &&str| stem.len() == 36 && stem.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
-    let agent = stem.filter(|stem| stem.starts_with("agent-"));
-    let own = stem.filter(looks_like_id).or(agent);
+    let own = stem.filter(|stem| looks_like_id(stem) || subagent_file);
     own.or(session_ids.first().map(String::as_str)).or(stem).unwrap_or("unknown").to_owned()
 }
 
-/// The folder that the file lies in, when it is one of Claude Code's (`projects/<encoded path>/`).
-fn project_encoded(path: &Path) -> Option<String> {
+/// The folder that the file lies in, when the agent calls it after the project.
+fn project_encoded(path: &Path, agent: &dyn Agent) -> Option<String> {
     let folder = path.parent()?;
-    let is_project = folder.parent()?.file_name()? == "projects";
+    let is_project = folder.parent()?.file_name()? == agent.home().projects?;
     folder.file_name().filter(|_| is_project).map(|name| name.to_string_lossy().into_owned())
 }
 
@@ -335,9 +335,14 @@ fn add_secret_warnings(events: &[Event], subagent: Option<&str>, warnings: &mut 
             [("subagent_refs.prompt", whole_prompt), ("subagent_refs.description", description)]
         });
         let screenshots = event.screenshots.iter().map(|shown| ("screenshots.description", &shown.description));
-        let fields =
-            [("says", &event.says), ("thinks", &event.thinks), ("continuation_summary", &event.continuation_summary)];
-        for (field, text) in fields.into_iter().chain(screenshots).chain(refs) {
+        let questions = event.questions.iter().map(|question| ("questions", question));
+        let fields = [
+            ("says", &event.says),
+            ("thinks", &event.thinks),
+            ("continuation_summary", &event.continuation_summary),
+            ("plan", &event.plan),
+        ];
+        for (field, text) in fields.into_iter().chain(questions).chain(screenshots).chain(refs) {
             let found = find_secrets(text).into_iter();
             warnings.extend(found.map(|finding| SecretWarning::of(finding, field, Some(event), subagent)));
         }

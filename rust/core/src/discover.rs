@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use crate::agents::{AGENTS, Agent, SubagentFiles, agent_named};
 use crate::conversation::count_by_role;
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{Boundary, Event, Role};
+use crate::event::{Boundary, Event, Origin, Role};
 use crate::io::walk::names_in;
 use crate::io::{Source, plain_name};
 use crate::measures::size;
@@ -222,8 +222,7 @@ pub fn discover(options: &DiscoverOptions) -> Result<Vec<Preview>> {
 fn is_of_project(preview: &Preview, project: Option<&str>) -> bool {
     let Some(project) = project.map(str::to_lowercase) else { return true };
     // Where an agent keeps all sessions in one place, their folder says nothing of the project.
-    let is_project =
-        |agent: &&&dyn Agent| agent.name() == preview.agent && agent.home().subagents == SubagentFiles::Beside;
+    let is_project = |agent: &&&dyn Agent| agent.name() == preview.agent && agent.home().projects.is_some();
     let folder = AGENTS.iter().find(is_project).and(preview.path.parent());
     let folder = folder.map(|folder| folder.to_string_lossy().to_lowercase()).unwrap_or_default();
     preview.project_path.as_deref().is_some_and(|path| path.to_lowercase().contains(&project))
@@ -231,13 +230,13 @@ fn is_of_project(preview: &Preview, project: Option<&str>) -> bool {
 }
 
 /// Whether a session that says this of itself is listed: a script's is, what an agent started is not.
-fn is_listed(origin: Option<&str>) -> bool {
-    matches!(origin, None | Some("script"))
+fn is_listed(origin: Option<Origin>) -> bool {
+    matches!(origin, None | Some(Origin::Script))
 }
 
 fn preview(file: &SessionFile) -> Option<Preview> {
     // Of agents that keep all sessions in one place, the beginning tells which ones need not be read.
-    let agent = file.agent.filter(|agent| agent.home().subagents == SubagentFiles::Threads);
+    let agent = file.agent.filter(|agent| matches!(agent.home().subagents, SubagentFiles::Threads));
     let thread = agent.and_then(|agent| threads::thread_of(&file.path, agent));
     if !is_listed(thread.and_then(|thread| thread.origin)) {
         return None;
@@ -290,36 +289,6 @@ fn shortened(event: &Event) -> String {
     short
 }
 
-/// Tools that every session uses, of all agents.
-const PLAIN_TOOLS: [&str; 26] = [
-    "Bash",
-    "BashOutput",
-    "Edit",
-    "Glob",
-    "Grep",
-    "KillShell",
-    "LS",
-    "MultiEdit",
-    "NotebookEdit",
-    "Read",
-    "TodoWrite",
-    "Write",
-    "apply_patch",
-    "container.exec",
-    "exec",
-    "exec_command",
-    "grep_files",
-    "list_dir",
-    "local_shell",
-    "read_file",
-    "shell",
-    "shell_command",
-    "update_plan",
-    "view_image",
-    "wait",
-    "write_stdin",
-];
-
 fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
@@ -350,13 +319,8 @@ fn score(preview: &mut Preview) {
     } else if megabytes < 0.1 {
         add(-3, format!("only {:.0} kB", preview.size as f64 / 1e3));
     }
-    let special: Vec<_> = preview
-        .tools
-        .iter()
-        .map(|(name, _)| name)
-        .filter(|name| !PLAIN_TOOLS.contains(&name.as_str()))
-        .cloned()
-        .collect();
+    let is_plain = |name: &&String| AGENTS.iter().any(|agent| agent.plain_tools().contains(&name.as_str()));
+    let special: Vec<_> = preview.tools.iter().map(|(name, _)| name).filter(|name| !is_plain(name)).cloned().collect();
     if !special.is_empty() {
         let shown = special.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
         add(1, format!("tools beyond plain editing: {shown}"));

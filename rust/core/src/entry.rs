@@ -556,11 +556,12 @@ impl LineReading<'_> {
         match reading {
             Reading::Dropped => self.dropped(at, &kind, glue),
             // Evidence is noise that was looked into: what may be glued to it is looked for in the same way, and
-            // when there is something, or it does not hold together, it tells nothing.
-            Reading::Whole(_) if is_evidence && !must_be_whole => {
-                if glue.next(kind.read, self.only_last).is_none() {
-                    // As long as it is counted.
-                    self.emit(at, at + trimmed(&self.bytes[at..]).len(), &kind);
+            // when that begins in the middle of it, or it does not hold together, it tells nothing.
+            Reading::Whole(end) if is_evidence && !must_be_whole => {
+                let start = glue.next(kind.read, self.only_last);
+                let counted = at + trimmed(&self.bytes[at..start.unwrap_or(self.bytes.len())]).len();
+                if counted >= end {
+                    self.emit(at, counted, &kind);
                 }
                 self.dropped(at, &kind, glue)
             }

@@ -59,7 +59,7 @@ pub fn parse(source: Source, options: &ParseOptions, progress: &mut Progress<'_>
     }
     // What a file's name tells it tells however the file is compressed.
     let named = path.as_deref().map(plain_path);
-    let subagent_file = named.as_deref().and_then(Path::file_name).and_then(subagents::agent_id).is_some();
+    let subagent_file = named.as_deref().and_then(Path::file_name).is_some_and(subagents::is_subagent_file);
     let threads = parallel::threads(options.threads)?;
     let images = Mutex::new(ImageStore::default());
     let least_stretch = options.least_stretch.unwrap_or(LEAST_STRETCH);
@@ -72,8 +72,8 @@ pub fn parse(source: Source, options: &ParseOptions, progress: &mut Progress<'_>
             let images = reading.images.filter(|_| options.include_subagents);
             let reading = ReadOptions { agent: Some(transcript.agent), images, ..reading };
             match (transcript.agent.home().subagents, &transcript.facts.thread) {
-                (SubagentFiles::Beside, _) if !subagent_file => {
-                    subagents::beside(named, &transcript.session_ids.list, reading)
+                (SubagentFiles::Beside(files), _) if !subagent_file => {
+                    subagents::beside(named, files, &transcript.session_ids.list, reading)
                 }
                 (SubagentFiles::Threads, Some(thread)) if may_have_threads(&transcript) => {
                     threads::of(path, &thread.id, transcript.agent, reading)
@@ -101,7 +101,7 @@ pub fn parse(source: Source, options: &ParseOptions, progress: &mut Progress<'_>
         }
         agent
     }));
-    subagents::link(&mut transcript.story, &mut found.subagents);
+    subagents::link(&mut transcript.story, &mut found.subagents, transcript.agent);
     Ok(Conversation::assemble(Parts {
         agent: transcript.agent.name(),
         subagent_file,

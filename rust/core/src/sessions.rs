@@ -14,12 +14,8 @@ use crate::io::{is_compressed, plain_name, plain_path};
 
 /// How deep below a folder of sessions, other than an agent's home, is looked.
 const MOST_FOLDERS: usize = 4;
-/// Folders of one session's own, which hold none.
-const NO_SESSIONS: [&str; 2] = ["subagents", TOOL_RESULTS];
 /// Entries of a folder that are looked at for a session to name: it may be the root of the file system.
 const MOST_ENTRIES: usize = 20_000;
-/// What tools gave back, kept beside a session: whatever it looks like, it is no transcript.
-const TOOL_RESULTS: &str = "tool-results";
 
 /// A session's file.
 #[derive(Clone)]
@@ -181,7 +177,10 @@ struct Search {
 impl Search {
     /// Adds the session files that lie so many levels below `folder`. Empty ones are only placeholders.
     fn sessions_in(&mut self, folder: &Path, agent: Option<&'static dyn Agent>, levels: &RangeInclusive<usize>) {
-        let leave_out = |entry: &Entry| NO_SESSIONS.iter().any(|name| entry.path.ends_with(name));
+        let leave_out = |entry: &Entry| {
+            let mut homes = AGENTS.iter().map(|agent| agent.home());
+            homes.any(|home| ends_with_any(entry, home.not_sessions) || ends_with_any(entry, home.not_transcripts))
+        };
         let Ok(below) = self.walk.below(folder, *levels.end(), &leave_out) else { return };
         let below = below.take(self.most_entries.unwrap_or(usize::MAX));
         for entry in below.flatten().filter(|entry| levels.contains(&entry.level)) {
@@ -196,7 +195,7 @@ impl Search {
 
     /// Adds every transcript below `folder`, however deep, and what could not be looked into.
     fn transcripts_below(&mut self, folder: &Path, agent: Option<&'static dyn Agent>) {
-        let leave_out = |entry: &Entry| entry.path.ends_with(TOOL_RESULTS);
+        let leave_out = |entry: &Entry| AGENTS.iter().any(|agent| ends_with_any(entry, agent.home().not_transcripts));
         let below = match self.walk.below(folder, usize::MAX, &leave_out) {
             Ok(below) => below,
             Err(error) => return self.unreadable.push(error.kind()),
@@ -226,6 +225,10 @@ impl Search {
     }
 }
 
+fn ends_with_any(entry: &Entry, names: &[&str]) -> bool {
+    names.iter().any(|name| entry.path.ends_with(name))
+}
+
 /// The file of `entry`, and whether that is a link; `None` when it is none, or gone by now.
 fn session_file(entry: Entry, id: String, agent: Option<&'static dyn Agent>) -> Option<(SessionFile, bool)> {
     if !matches!(entry.kind, Kind::File | Kind::LinkedFile) {
@@ -240,7 +243,7 @@ fn session_file(entry: Entry, id: String, agent: Option<&'static dyn Agent>) -> 
 /// The id in the name of a transcript, a session's or a subagent's; `None` for every other file's.
 fn transcript_id(agent: Option<&'static dyn Agent>, name: &OsStr) -> Option<String> {
     let session = session_id(agent, name);
-    if session.is_some() || agent.is_some_and(|agent| agent.home().subagents == SubagentFiles::Threads) {
+    if session.is_some() || agent.is_some_and(|agent| !matches!(agent.home().subagents, SubagentFiles::Beside(_))) {
         return session;
     }
     let name = name.to_string_lossy();

@@ -320,10 +320,10 @@ impl Story {
         // What was taken back before is passed over, so that each event is marked once.
         let mut until = self.events.len();
         while let Some(before) = self.rolled_back.pop_if(|before| before.start >= from) {
-            self.events[before.end..until].iter_mut().for_each(|event| event.rolled_back = true);
+            self.events[before.end..until].iter_mut().for_each(take_back);
             until = before.start;
         }
-        self.events[from..until].iter_mut().for_each(|event| event.rolled_back = true);
+        self.events[from..until].iter_mut().for_each(take_back);
         self.rolled_back.push(from..self.events.len());
     }
 
@@ -471,6 +471,11 @@ impl Story {
         }
         self.events.push(event);
     }
+}
+
+/// What was taken back is on no branch that goes on.
+fn take_back(event: &mut Event) {
+    (event.rolled_back, event.live) = (true, false);
 }
 
 fn event_of(envelope: &Envelope, role: Role) -> Event {

@@ -7,10 +7,12 @@ mod authors;
 mod blocks;
 mod entry_types;
 mod evidence;
+mod files;
 mod human;
 mod links;
 mod markers;
 mod notes;
+mod pictures;
 mod replies;
 mod tags;
 
@@ -19,14 +21,13 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use super::{Agent, Context, Home, SubagentFiles, WrittenSetting};
+use super::{Agent, Context, Home, WrittenSetting};
 use crate::branches::{Link, Node, Part, mark};
 use crate::entry::{Entry, RecordTypes};
 use crate::event::{
     EntryId, Envelope, Fact, PullRequest, Queue, QueuedWords, Signal, SubagentCall, ToolCall, WordsSource,
 };
 use crate::glue::RecordShape;
-use crate::images::inline_images;
 use crate::json::{Broken, Members, Value, has_escapes, key_is};
 
 pub use links::Ends;
@@ -37,29 +38,30 @@ use evidence::Evidence;
 use human::{Author, human_words, is_bare_command};
 use markers::is_notice;
 use notes::{is_task_note, usage_of_note};
+use pictures::inline_images;
 use replies::{SHOWS_PLAN, plan_of, say_replies};
 
 /// Claude Code.
 pub struct ClaudeCode;
 
-/// `projects/<project>/<id>.jsonl` and nothing deeper; subagents' files are not sessions.
-static HOME: Home = Home {
-    variable: "CLAUDE_CONFIG_DIR",
-    folder: ".claude",
-    sessions: &[("projects", 1..=1)],
-    session_id,
-    // The same session may be copied into several projects.
-    unique_names: false,
-    subagents: SubagentFiles::Beside,
-};
-
-fn session_id(name: &str) -> Option<&str> {
-    let is_other = name.starts_with('.') || name == "journal.jsonl" || name.starts_with("agent-");
-    name.strip_suffix(".jsonl").filter(|_| !is_other)
-}
-
 /// Tools that start a subagent: `Task` up to 2.1.39, `Agent` from 2.1.83 on.
 const SUBAGENT_TOOLS: [&str; 2] = ["Task", "Agent"];
+
+/// Tools that every session uses.
+const PLAIN_TOOLS: [&str; 12] = [
+    "Bash",
+    "BashOutput",
+    "Edit",
+    "Glob",
+    "Grep",
+    "KillShell",
+    "LS",
+    "MultiEdit",
+    "NotebookEdit",
+    "Read",
+    "TodoWrite",
+    "Write",
+];
 
 /// The tool that runs a workflow, whose subagents have no calls of their own.
 const WORKFLOW_TOOL: &str = "Workflow";
@@ -170,7 +172,15 @@ impl Agent for ClaudeCode {
     }
 
     fn home(&self) -> &'static Home {
-        &HOME
+        &files::HOME
+    }
+
+    fn plain_tools(&self) -> &'static [&'static str] {
+        &PLAIN_TOOLS
+    }
+
+    fn asked<'p>(&self, prompt: &'p str) -> &'p str {
+        tags::without_message(prompt)
     }
 
     fn claims(&self, record: Value<'_>) -> bool {

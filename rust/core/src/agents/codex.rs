@@ -20,7 +20,7 @@ use memchr::memmem::{self, Finder};
 
 use super::{Agent, Context, DocumentPart, Evidence, Home, Sieve, SubagentFiles};
 use crate::entry::{Class, Entry, Fields, RecordTypes};
-use crate::event::{Envelope, Fact, Passed, Recording, Signal, Thread};
+use crate::event::{Envelope, Fact, Origin, Passed, Recording, Signal, Thread};
 use crate::glue::RecordShape;
 use crate::json::{Broken, Members, Value, key_is, skip_blank};
 
@@ -37,8 +37,29 @@ static HOME: Home = Home {
     sessions: &[("sessions", 0..=3), ("archived_sessions", 0..=0)],
     session_id,
     unique_names: true,
+    projects: None,
+    not_sessions: &[],
+    not_transcripts: &[],
     subagents: SubagentFiles::Threads,
 };
+
+/// Tools that every session uses.
+const PLAIN_TOOLS: [&str; 14] = [
+    "apply_patch",
+    "container.exec",
+    "exec",
+    "exec_command",
+    "grep_files",
+    "list_dir",
+    "local_shell",
+    "read_file",
+    "shell",
+    "shell_command",
+    "update_plan",
+    "view_image",
+    "wait",
+    "write_stdin",
+];
 
 /// Characters of a UUID.
 const ID: usize = 36;
@@ -142,6 +163,10 @@ impl Agent for Codex {
 
     fn home(&self) -> &'static Home {
         &HOME
+    }
+
+    fn plain_tools(&self) -> &'static [&'static str] {
+        &PLAIN_TOOLS
     }
 
     fn claims(&self, record: Value<'_>) -> bool {
@@ -287,6 +312,8 @@ fn read_event(
             }
         }
         "context_compacted" => say(Signal::Compaction),
+        "entered_review_mode" => say(Signal::Passed(Passed::Review)),
+        "exited_review_mode" => say(Signal::Passed(Passed::ReviewEnded)),
         "mcp_tool_call_end" => {
             let invocation = body.get("invocation");
             let part = |name: &str| string(invocation.and_then(|invocation| invocation.get(name)));
@@ -378,13 +405,13 @@ fn thread(meta: &Body<'_, '_>) -> Thread {
 }
 
 /// Who a session is a conversation with, when it says that this is not the human.
-fn origin(subagent: Option<Value<'_>>, thread_source: &str, originator: &str, source: &str) -> Option<&'static str> {
+fn origin(subagent: Option<Value<'_>>, thread_source: &str, originator: &str, source: &str) -> Option<Origin> {
     let named = |name: &str| match name {
-        "guardian" | "guardian_review" => Some("guardian"),
-        "review" => Some("review"),
-        "compact" => Some("compaction"),
-        "memory_consolidation" => Some("memory"),
-        "thread_spawn" | "subagent" => Some("subagent"),
+        "guardian" | "guardian_review" => Some(Origin::Guardian),
+        "review" => Some(Origin::Review),
+        "compact" => Some(Origin::Compaction),
+        "memory_consolidation" => Some(Origin::Memory),
+        "thread_spawn" | "subagent" => Some(Origin::Subagent),
         _ => None,
     };
     let by_subagent = || {
@@ -395,6 +422,6 @@ fn origin(subagent: Option<Value<'_>>, thread_source: &str, originator: &str, so
         let name = subagent.text().map(|text| text.text).or(other).map(Cow::into_owned).or_else(key)?;
         named(&name)
     };
-    let script = || (originator == "codex_exec" || source == "exec").then_some("script");
+    let script = || (originator == "codex_exec" || source == "exec").then_some(Origin::Script);
     by_subagent().or_else(|| named(thread_source)).or_else(script)
 }

@@ -56,6 +56,11 @@ pub trait Agent: Sync {
     /// Where its sessions are.
     fn home(&self) -> &'static Home;
 
+    /// Tools that every session uses: their names say nothing of what it was about.
+    fn plain_tools(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Whether a record, which may be cut off, is surely this agent's.
     fn claims(&self, record: Value<'_>) -> bool;
 
@@ -99,6 +104,11 @@ pub trait Agent: Sync {
     /// What an entry says that is dropped but for beginning a tree.
     fn root_says(&self, _record: Value<'_>) -> Option<Signal> {
         None
+    }
+
+    /// What a call asked for, in the prompt that the transcript of the subagent which it started begins with.
+    fn asked<'p>(&self, prompt: &'p str) -> &'p str {
+        prompt
     }
 
     /// Whether an input that begins like this is one JSON document instead of a record on each line.
@@ -171,19 +181,65 @@ pub struct Home {
     pub session_id: fn(&str) -> Option<&str>,
     /// Whether no two sessions' files have the same name.
     pub unique_names: bool,
+    /// The folder whose folders are called after the projects that the sessions in them are about, where there is one.
+    pub projects: Option<&'static str>,
+    /// Folders of one session's own that hold transcripts, but none of a session.
+    pub not_sessions: &'static [&'static str],
+    /// The same that hold no transcripts at all, whatever they look like.
+    pub not_transcripts: &'static [&'static str],
     /// How subagents' files are found.
     pub subagents: SubagentFiles,
 }
 
 /// How the files of a session's subagents are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub enum SubagentFiles {
     /// There are none.
     None,
-    /// They lie beside the session's, called `agent-<id>.jsonl`.
-    Beside,
+    /// They lie in a folder of the session's own, or beside it.
+    Beside(&'static FilesBeside),
     /// They are sessions like every other, and name the session that started them.
     Threads,
+}
+
+/// How the files of subagents are called that lie beside a session's, and what lies with them.
+pub struct FilesBeside {
+    /// The folder of a session's own that they lie in.
+    pub folder: &'static str,
+    /// The subagent's id in the name of a file; `None` for every other file's.
+    pub id: fn(&str) -> Option<&str>,
+    /// What the subagent of this id does.
+    pub role: fn(&str) -> SubagentRole,
+    /// The session that a record of such a file names.
+    pub session: for<'v> fn(Value<'v>) -> Option<Value<'v>>,
+    /// The name of the file that tells more of the subagent of this id.
+    pub about: fn(&str) -> String,
+    /// What stands in it.
+    pub read_about: fn(&[u8]) -> AboutSubagent,
+}
+
+/// What a subagent does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SubagentRole {
+    /// What it was asked for.
+    Works,
+    /// Something of the program's own, which begins with a copy of the session: it is no part of the story.
+    Internal,
+    /// It writes the summary at a compaction.
+    Compacts,
+}
+
+/// What is told of a subagent apart from its file; "" for what is not.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AboutSubagent {
+    /// In a few words, what it was asked for.
+    pub description: String,
+    /// The kind of agent it is.
+    pub agent_type: String,
+    /// The call that started it.
+    pub call: String,
+    /// What it is called.
+    pub name: String,
 }
 
 /// Every agent, in the order in which they are tried. The tests have one more, made up: what holds for it holds for the

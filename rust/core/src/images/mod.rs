@@ -19,7 +19,7 @@ mod window;
 
 pub use extract::{Asset, Extracted, Lifted, extract, lift};
 pub use files::{FileOptions, ImageReport, ImageReports, extract_files, list_files, restore_files};
-pub use find::{images_in_text, inline_images};
+pub use find::images_in_text;
 pub use format::ImageFormat;
 pub use placeholder::{PlaceholderForm, asset_name, has_placeholders, matches_name};
 pub use restore::{Refilled, Restored, refill, restore};

@@ -24,6 +24,9 @@ static HOME: Home = Home {
         name.strip_suffix(".jsonl").or_else(|| name.strip_suffix(".json"))
     },
     unique_names: true,
+    projects: None,
+    not_sessions: &[],
+    not_transcripts: &[],
     subagents: SubagentFiles::None,
 };
 

@@ -112,6 +112,9 @@ fn record(start: &str, says: &str) -> String {
     }
 }
 
+/// Read from within a string that was cut, the brackets in it close the torn record.
+const BEHIND: &str = "]}} behind";
+
 #[test]
 fn a_record_glued_to_a_torn_one_is_found_however_they_begin() {
     let starts = Harbour.record_types().shape.starts.iter().map(|start| String::from_utf8_lossy(start).into_owned());
@@ -122,9 +125,9 @@ fn a_record_glued_to_a_torn_one_is_found_however_they_begin() {
         for (first, second) in starts.iter().flat_map(|first| starts.iter().map(move |second| (first, second))) {
             let torn = record(first, &"x".repeat(90));
             for cut in 1..torn.len() {
-                let lines = format!("{}\n{}{}\n", record(first, "before"), &torn[..cut], record(second, "behind"));
+                let lines = format!("{}\n{}{}\n", record(first, "before"), &torn[..cut], record(second, BEHIND));
                 let conversation = parsed_lines(lines);
-                assert_eq!(words(&conversation), ["before", "behind"], "{} before {second}", &torn[..cut]);
+                assert_eq!(words(&conversation), ["before", BEHIND], "{} before {second}", &torn[..cut]);
                 let damage = &conversation.manifest.damaged_lines;
                 assert!(damage.iter().all(|damage| damage.damage.recovered) && damage.len() == 1, "{damage:?}");
             }

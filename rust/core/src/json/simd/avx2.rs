@@ -1,5 +1,5 @@
 //! A block in two AVX2 registers, for x86-64.
-#![expect(unsafe_code, reason = "vector loads; all that is done with them has a safe twin in scan.rs")]
+#![expect(unsafe_code, reason = "vector loads; all that is done with them has a safe twin in scalar.rs")]
 
 use std::arch::x86_64::{
     __m128i, __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_loadu_si128, _mm_set_epi64x, _mm_set1_epi8,
@@ -7,10 +7,11 @@ use std::arch::x86_64::{
     _mm256_set1_epi8, _mm256_shuffle_epi8,
 };
 
-use super::BLOCK;
+/// The bytes of a block.
+pub(in crate::json) const BLOCK: usize = 64;
 
-/// Whether the processor has every feature that functions here and in `blocks.rs` are compiled for.
-pub(super) fn supported() -> bool {
+/// Whether the processor has every feature that functions here and in `search.rs` are compiled for.
+pub(in crate::json) fn supported() -> bool {
     is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("bmi1")
         && is_x86_feature_detected!("bmi2")
@@ -20,12 +21,12 @@ pub(super) fn supported() -> bool {
 
 /// 64 bytes in two registers.
 #[derive(Clone, Copy)]
-pub(super) struct Block(__m256i, __m256i);
+pub(in crate::json) struct Block(__m256i, __m256i);
 
 impl Block {
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(super) fn of(bytes: &[u8; BLOCK]) -> Self {
+    pub(in crate::json) fn of(bytes: &[u8; BLOCK]) -> Self {
         #[expect(clippy::cast_ptr_alignment, reason = "the load is the one that needs no alignment")]
         let start = bytes.as_ptr().cast::<__m256i>();
         // SAFETY: `bytes` is 64 bytes long, so 32 can be read at its start and 32 in its middle; the load needs
@@ -36,7 +37,7 @@ impl Block {
     /// One bit for each byte that is `byte`, the lowest for the first.
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(super) fn equal(self, byte: u8) -> u64 {
+    pub(in crate::json) fn equal(self, byte: u8) -> u64 {
         let wanted = _mm256_set1_epi8(byte.cast_signed());
         let low = _mm256_movemask_epi8(_mm256_cmpeq_epi8(self.0, wanted)).cast_unsigned();
         let high = _mm256_movemask_epi8(_mm256_cmpeq_epi8(self.1, wanted)).cast_unsigned();
@@ -46,7 +47,7 @@ impl Block {
     /// Whether one of two blocks holds `byte`.
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(super) fn has_either(bytes: &[u8; 2 * BLOCK], byte: u8) -> bool {
+    pub(in crate::json) fn has_either(bytes: &[u8; 2 * BLOCK], byte: u8) -> bool {
         let wanted = _mm256_set1_epi8(byte.cast_signed());
         #[expect(clippy::cast_ptr_alignment, reason = "the load is the one that needs no alignment")]
         let start = bytes.as_ptr().cast::<__m256i>();
@@ -67,7 +68,7 @@ impl Block {
     /// One bit for each byte that is in `set`.
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(super) fn found_in(self, set: ByteSet) -> u64 {
+    pub(in crate::json) fn found_in(self, set: ByteSet) -> u64 {
         // A byte that is not ASCII finds 0, and 0 finds the set's first byte, which is none.
         let low = _mm256_cmpeq_epi8(self.0, _mm256_shuffle_epi8(set.0, self.0));
         let high = _mm256_cmpeq_epi8(self.1, _mm256_shuffle_epi8(set.0, self.1));
@@ -78,14 +79,14 @@ impl Block {
 
 /// Bytes of ASCII other than 0 of which no two have the same four lower bits.
 #[derive(Clone, Copy)]
-pub(super) struct ByteSet(__m256i);
+pub(in crate::json) struct ByteSet(__m256i);
 
 impl ByteSet {
     /// The set of the bytes in `places`, each at the place of its four lower bits, and 0 at every other. At 0 stands
     /// one of them.
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(super) fn of(places: &[u8; 16]) -> Self {
+    pub(in crate::json) fn of(places: &[u8; 16]) -> Self {
         #[expect(clippy::cast_ptr_alignment, reason = "the load is the one that needs no alignment")]
         let start = places.as_ptr().cast::<__m128i>();
         // SAFETY: `places` is 16 bytes long; the load needs no alignment.
@@ -96,7 +97,7 @@ impl ByteSet {
 /// Bit by bit, the parity of the bits up to and with it: a carry-less multiplication by all ones.
 #[inline]
 #[target_feature(enable = "avx2,pclmulqdq")]
-pub(super) fn prefix_xor(mask: u64) -> u64 {
+pub(in crate::json) fn prefix_xor(mask: u64) -> u64 {
     let product = _mm_clmulepi64_si128(_mm_set_epi64x(0, mask.cast_signed()), _mm_set1_epi8(-1), 0);
     _mm_cvtsi128_si64(product).cast_unsigned()
 }

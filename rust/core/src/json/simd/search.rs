@@ -1,4 +1,4 @@
-//! The searches of `scan.rs`, 64 bytes at a time, on processors with AVX2 or NEON.
+//! The searches of `scalar.rs`, 64 bytes at a time, on processors with AVX2 or NEON.
 //!
 //! ```text
 //! for each block of 64 bytes, as masks with one bit a byte:
@@ -8,38 +8,27 @@
 //!   opens, closes   the container's brackets, not inside
 //!   depth     plus opens minus closes; only when it can reach zero in this block are the bits walked one by one
 //! ```
-//! `scan.rs` does the same with memchr and safe code, and is what other processors use; the tests there hold the
+//! `scalar.rs` does the same with memchr and safe code, and is what other processors use; the tests there hold the
 //! two against each other on everything. Why not memchr alone: every short string and every `\"` starts a new
 //! search, and half of a transcript is short strings and `\"`.
 //!
-//! What differs between processors is in `blocks/avx2.rs` and `blocks/neon.rs`: how a block is loaded, how a mask of it
+//! What differs between processors is in `avx2.rs` and `neon.rs`: how a block is loaded, how a mask of it
 //! is made, and the prefix xor. Functions that use a block are compiled for the same features as it, each by its own
 //! attribute: only then are all of them inlined into one another, which a closure or a type parameter would prevent.
 //!
 //! The masks are those of simdjson (Langdale and Lemire, "Parsing Gigabytes of JSON per Second", section 3.1).
-#![expect(unsafe_code, reason = "calls into functions compiled for AVX2 or NEON; a safe twin is in scan.rs")]
-
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "aarch64")]
-mod neon;
-mod run;
+#![expect(unsafe_code, reason = "calls into functions compiled for AVX2 or NEON; a safe twin is in scalar.rs")]
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
 #[cfg(target_arch = "x86_64")]
-use avx2::{Block, ByteSet, prefix_xor, supported};
+pub(super) use super::avx2::{BLOCK, Block, ByteSet, prefix_xor, supported};
 #[cfg(target_arch = "aarch64")]
-use neon::{Block, ByteSet, prefix_xor, supported};
+pub(super) use super::neon::{BLOCK, Block, ByteSet, prefix_xor, supported};
 
-use super::index::{MemberIndex, Stops};
-use super::scan::{Broken, MemberPlace, may_follow_string, plain_object_start, scalar_end, skip_blank};
+use crate::json::scalar::{self, Broken, MemberPlace, may_follow_string, scalar_end, skip_blank};
 
-pub(super) use run::RunStart;
-
-const BLOCK: usize = 64;
-
-/// The environment variable that turns these searches off when it is `off`: then `scan.rs` does all of them.
+/// The environment variable that turns these searches off when it is `off`: then `scalar.rs` does all of them.
 const VARIABLE: &str = "RETELL_SIMD";
 
 /// What [`available`] answers; [`UNKNOWN`] until it is asked.
@@ -52,7 +41,7 @@ const UNKNOWN: u8 = 2;
 /// Whether the functions here are to be used: this processor has what they need, and nobody has turned them off. It is
 /// asked for every member, so the answer is kept.
 #[inline]
-pub(super) fn available() -> bool {
+pub(in crate::json) fn available() -> bool {
     match ANSWER.load(Ordering::Relaxed) {
         UNKNOWN => ask(),
         answer => answer == ON,
@@ -69,44 +58,36 @@ fn ask() -> bool {
 
 /// Turns the searches off in all threads, or leaves it to processor and environment again. A thread that has asked
 /// [`available`] just before goes on with what it was told, and that holds: what a processor has does not go away.
-pub(super) fn turn_off(off: bool) {
+pub(in crate::json) fn turn_off(off: bool) {
     ANSWER.store(if off { OFF } else { UNKNOWN }, Ordering::Relaxed);
 }
 
-/// [`super::scan::string_end`] for a processor on which [`available`] is true.
-pub(super) fn string_end(bytes: &[u8], open: usize) -> Result<usize, Broken> {
+/// [`crate::json::scalar::string_end`] for a processor on which [`available`] is true.
+pub(in crate::json) fn string_end(bytes: &[u8], open: usize) -> Result<usize, Broken> {
     debug_assert!(supported());
     // SAFETY: the caller has asked `available`, which is true only where `supported` is: the processor has every
     // feature of the function.
     unsafe { string_end_in_blocks(bytes, open) }
 }
 
-/// [`super::scan::container_end`] for a processor on which [`available`] is true.
-pub(super) fn container_end(bytes: &[u8], open: usize, opening: u8, closing: u8) -> Result<usize, Broken> {
+/// [`crate::json::scalar::container_end`] for a processor on which [`available`] is true.
+pub(in crate::json) fn container_end(bytes: &[u8], open: usize, opening: u8, closing: u8) -> Result<usize, Broken> {
     debug_assert!(supported());
     // SAFETY: the caller has asked `available`, which is true only where `supported` is: the processor has every
     // feature of the function.
     unsafe { container_end_in_blocks(bytes, open, opening, closing) }
 }
 
-/// [`super::scan::member`] for a processor on which [`available`] is true.
-pub(super) fn member(bytes: &[u8], key: usize) -> Result<MemberPlace, Broken> {
+/// [`crate::json::scalar::member`] for a processor on which [`available`] is true.
+pub(in crate::json) fn member(bytes: &[u8], key: usize) -> Result<MemberPlace, Broken> {
     debug_assert!(supported());
     // SAFETY: the caller has asked `available`, which is true only where `supported` is: the processor has every
     // feature of the function.
     unsafe { member_in_blocks(bytes, key) }
 }
 
-/// [`super::Members::run`] for a processor on which [`available`] is true; gives the place to go on at.
-pub(super) fn run(bytes: &[u8], begin: RunStart, stops: Stops, list: Option<u64>, index: &mut MemberIndex) -> usize {
-    debug_assert!(supported());
-    // SAFETY: the caller has asked `available`, which is true only where `supported` is: the processor has every
-    // feature of the function.
-    unsafe { run::run_in_blocks(bytes, begin, stops, list, index) }
-}
-
-/// [`super::scan::object_start`] for a processor on which [`available`] is true.
-pub(super) fn object_start(bytes: &[u8], from: usize, letters: &[u8]) -> Option<usize> {
+/// [`crate::json::scalar::object_start`] for a processor on which [`available`] is true.
+pub(in crate::json) fn object_start(bytes: &[u8], from: usize, letters: &[u8]) -> Option<usize> {
     debug_assert!(supported());
     // SAFETY: the caller has asked `available`, which is true only where `supported` is: the processor has every
     // feature of the function.
@@ -279,7 +260,7 @@ fn object_start_in_blocks(bytes: &[u8], from: usize, letters: &[u8]) -> Option<u
     if let Some(last) = bytes.len().checked_sub(BLOCK + 2).filter(|&last| last >= from && at < bytes.len()) {
         return object_start_in_block(bytes, last, Block::load(bytes, last).equal(b'{'), letters);
     }
-    plain_object_start(bytes, at, letters)
+    scalar::object_start(bytes, at, letters)
 }
 
 #[inline]
@@ -302,7 +283,7 @@ fn object_start_in_block(bytes: &[u8], at: usize, braces: u64, letters: &[u8]) -
 #[inline]
 #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,bmi2,popcnt,pclmulqdq"))]
 #[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon"))]
-fn string_end_in_blocks(bytes: &[u8], open: usize) -> Result<usize, Broken> {
+pub(super) fn string_end_in_blocks(bytes: &[u8], open: usize) -> Result<usize, Broken> {
     let mut at = open + 1;
     let (mut carry, mut plain_blocks) = (0, 0);
     while at < bytes.len() {
@@ -330,7 +311,7 @@ fn string_end_in_blocks(bytes: &[u8], open: usize) -> Result<usize, Broken> {
 
 #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,bmi2,popcnt,pclmulqdq"))]
 #[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon"))]
-fn container_end_in_blocks(bytes: &[u8], open: usize, opening: u8, closing: u8) -> Result<usize, Broken> {
+pub(super) fn container_end_in_blocks(bytes: &[u8], open: usize, opening: u8, closing: u8) -> Result<usize, Broken> {
     let mut at = open + 1;
     let mut depth = 1_usize;
     let (mut carry, mut was_inside, mut was_closing, mut plain_blocks) = (0, 0_u64, 0_u64, 0);
@@ -359,7 +340,7 @@ fn container_end_in_blocks(bytes: &[u8], open: usize, opening: u8, closing: u8) 
         }
         let inside = prefix_xor(quotes) ^ was_inside;
         let closes = block.equal(closing) & !inside;
-        // Closing quotes are not inside; see `scan.rs` for what may stand behind them.
+        // Closing quotes are not inside; see `scalar.rs` for what may stand behind them.
         let closing_quotes = quotes & !inside;
         let behind = closing_quotes << 1 | was_closing;
         was_closing = closing_quotes >> 63;

@@ -1,4 +1,4 @@
-//! A run of members at a time: the searches of `blocks.rs` for [`super::super::Members::run`].
+//! A run of members at a time: the searches of `search.rs` for [`crate::json::Members::run`].
 //!
 //! ```text
 //! while the next member is written in the usual way (no blanks, a short key without escapes):
@@ -9,11 +9,15 @@
 //! ```
 //! A member by itself costs two calls, checks for blanks and a block of its own for key and value; in a run it costs
 //! one block. Three quarters of the members of a transcript's record are short strings.
+#![expect(
+    unsafe_code,
+    reason = "calls into functions compiled for AVX2 or NEON; the safe twin is a walk member by member"
+)]
 #![expect(clippy::question_mark, reason = "the macros leave in other ways than with None, too")]
 
-use super::super::index::{Member, MemberIndex, ObjectList, Span, Stops, tag_of};
-use super::super::scan::scalar_end;
-use super::{BLOCK, Block, container_end_in_blocks, string_end_in_blocks};
+use super::search::{BLOCK, Block, container_end_in_blocks, string_end_in_blocks, supported};
+use crate::json::index::{Member, MemberIndex, ObjectList, Span, Stops, tag_of};
+use crate::json::scalar::scalar_end;
 
 /// Where a run begins.
 #[derive(Clone, Copy)]
@@ -22,6 +26,20 @@ pub(in crate::json) struct RunStart {
     pub at: usize,
     /// Whether no member stands before.
     pub first: bool,
+}
+
+/// A run for a processor on which [`super::available`] is true; gives the place to go on at.
+pub(in crate::json) fn run(
+    bytes: &[u8],
+    begin: RunStart,
+    stops: Stops,
+    list: Option<u64>,
+    index: &mut MemberIndex,
+) -> usize {
+    debug_assert!(supported());
+    // SAFETY: the caller has asked `available`, which is true only where `supported` is: the processor has every
+    // feature of the function.
+    unsafe { run_in_blocks(bytes, begin, stops, list, index) }
 }
 
 /// The member whose key's opening quote is at `$open`, if it is written in the usual way: its tag, the key's length,
@@ -91,13 +109,7 @@ macro_rules! end_of_value {
 /// objects of the list whose key has that tag. Gives the place behind the last one pushed.
 #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,bmi2,popcnt,pclmulqdq"))]
 #[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon"))]
-pub(super) fn run_in_blocks(
-    bytes: &[u8],
-    begin: RunStart,
-    stops: Stops,
-    list: Option<u64>,
-    index: &mut MemberIndex,
-) -> usize {
+fn run_in_blocks(bytes: &[u8], begin: RunStart, stops: Stops, list: Option<u64>, index: &mut MemberIndex) -> usize {
     let RunStart { mut at, first } = begin;
     let (nested, list_tag) = (list.is_some(), list.unwrap_or_default());
     let mut open = at + usize::from(!first);
