@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::agents::Agent;
 use crate::error::Result;
-use crate::event::{Event, ImageId, Role, SubagentRef};
+use crate::event::{Event, ImageId, Origin, Role, SubagentRef};
 use crate::images::ImageStore;
 use crate::io::plain_path;
 use crate::manifest::{
@@ -180,7 +180,7 @@ impl Conversation {
             damaged_lines_total: damage.total,
             incomplete_tail: transcript.incomplete_tail,
             incomplete_turn: main.open_turn,
-            origin: origin.or_else(|| subagent_file.then_some("subagent")),
+            origin: origin.or_else(|| subagent_file.then_some(Origin::Subagent)),
             inherited_records: transcript.inherited,
             compactions: main.compactions,
             summaries: transcript.facts.summaries.list,

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use crate::agents::{AGENTS, Agent, SubagentFiles, agent_named};
 use crate::conversation::count_by_role;
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{Boundary, Event, Role};
+use crate::event::{Boundary, Event, Origin, Role};
 use crate::io::walk::names_in;
 use crate::io::{Source, plain_name};
 use crate::measures::size;
@@ -230,8 +230,8 @@ fn is_of_project(preview: &Preview, project: Option<&str>) -> bool {
 }
 
 /// Whether a session that says this of itself is listed: a script's is, what an agent started is not.
-fn is_listed(origin: Option<&str>) -> bool {
-    matches!(origin, None | Some("script"))
+fn is_listed(origin: Option<Origin>) -> bool {
+    matches!(origin, None | Some(Origin::Script))
 }
 
 fn preview(file: &SessionFile) -> Option<Preview> {

@@ -660,6 +660,24 @@ pub enum Fact {
     Folder(String),
 }
 
+/// What a session is when it is no conversation with a human.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// A subagent's.
+    Subagent,
+    /// A script's.
+    Script,
+    /// A check of what a command may do.
+    Guardian,
+    /// A review.
+    Review,
+    /// A summary for a compaction.
+    Compaction,
+    /// The agent's upkeep of its memory.
+    Memory,
+}
+
 /// A session among others: where it comes from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Thread {
@@ -674,7 +692,7 @@ pub struct Thread {
     /// The kind of agent it is.
     pub role: String,
     /// Who it is a conversation with, when that is not the human.
-    pub origin: Option<&'static str>,
+    pub origin: Option<Origin>,
     /// Whether its file may begin with a copy of another session's history.
     pub copies: bool,
     /// Records with a lower number are such a copy.

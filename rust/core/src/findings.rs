@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use crate::conversation::Conversation;
 use crate::entry::Reason;
 use crate::error::shown_name;
-use crate::event::NotExtracted;
+use crate::event::{NotExtracted, Origin};
 use crate::manifest::{DamagedLine, Manifest, UnknownEntries};
 use crate::measures::counted;
 use crate::story::LostImage;
@@ -158,16 +158,14 @@ fn damage(DamagedLine { damage, file }: &DamagedLine) -> String {
     format!("{}damaged line {} ({place}): {reason}{rest}", in_file(file.as_deref()), damage.line)
 }
 
-/// What a session is when it is no conversation with a human, by the manifest's word for it.
-fn origin_in_words(origin: &str) -> &str {
+fn origin_in_words(origin: Origin) -> &'static str {
     match origin {
-        "subagent" => "a subagent's",
-        "script" => "a script's",
-        "guardian" => "a check of what a command may do",
-        "review" => "a review",
-        "compaction" => "a summary for a compaction",
-        "memory" => "the agent's upkeep of its memory",
-        other => other,
+        Origin::Subagent => "a subagent's",
+        Origin::Script => "a script's",
+        Origin::Guardian => "a check of what a command may do",
+        Origin::Review => "a review",
+        Origin::Compaction => "a summary for a compaction",
+        Origin::Memory => "the agent's upkeep of its memory",
     }
 }
 

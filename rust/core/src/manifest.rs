@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::entry::{Damage, Place};
-use crate::event::{Event, LinkedBy, PullRequest};
+use crate::event::{Event, LinkedBy, Origin, PullRequest};
 use crate::story::LostImage;
 use crate::subagents::{ChapterBridge, Subagent, UnreadableFile};
 use crate::transcript::{TypeCount, UnknownType};
@@ -79,9 +79,8 @@ pub struct Manifest {
     pub incomplete_tail: Option<Place>,
     /// The record that began a turn which nothing ends; `None` where agents record no beginnings.
     pub incomplete_turn: Option<Place>,
-    /// Who it is a conversation with, when that is not the human: `subagent`, `script`, `guardian`, `review`,
-    /// `compaction` or `memory`.
-    pub origin: Option<&'static str>,
+    /// What it is, when it is no conversation with the human.
+    pub origin: Option<Origin>,
     /// Records that were copied from another session's file, and are not part of this one.
     pub inherited_records: u64,
     /// How often the context was compacted.

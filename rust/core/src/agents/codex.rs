@@ -20,7 +20,7 @@ use memchr::memmem::{self, Finder};
 
 use super::{Agent, Context, DocumentPart, Evidence, Home, Sieve, SubagentFiles};
 use crate::entry::{Class, Entry, Fields, RecordTypes};
-use crate::event::{Envelope, Fact, Passed, Recording, Signal, Thread};
+use crate::event::{Envelope, Fact, Origin, Passed, Recording, Signal, Thread};
 use crate::glue::RecordShape;
 use crate::json::{Broken, Members, Value, key_is, skip_blank};
 
@@ -405,13 +405,13 @@ fn thread(meta: &Body<'_, '_>) -> Thread {
 }
 
 /// Who a session is a conversation with, when it says that this is not the human.
-fn origin(subagent: Option<Value<'_>>, thread_source: &str, originator: &str, source: &str) -> Option<&'static str> {
+fn origin(subagent: Option<Value<'_>>, thread_source: &str, originator: &str, source: &str) -> Option<Origin> {
     let named = |name: &str| match name {
-        "guardian" | "guardian_review" => Some("guardian"),
-        "review" => Some("review"),
-        "compact" => Some("compaction"),
-        "memory_consolidation" => Some("memory"),
-        "thread_spawn" | "subagent" => Some("subagent"),
+        "guardian" | "guardian_review" => Some(Origin::Guardian),
+        "review" => Some(Origin::Review),
+        "compact" => Some(Origin::Compaction),
+        "memory_consolidation" => Some(Origin::Memory),
+        "thread_spawn" | "subagent" => Some(Origin::Subagent),
         _ => None,
     };
     let by_subagent = || {
@@ -422,6 +422,6 @@ fn origin(subagent: Option<Value<'_>>, thread_source: &str, originator: &str, so
         let name = subagent.text().map(|text| text.text).or(other).map(Cow::into_owned).or_else(key)?;
         named(&name)
     };
-    let script = || (originator == "codex_exec" || source == "exec").then_some("script");
+    let script = || (originator == "codex_exec" || source == "exec").then_some(Origin::Script);
     by_subagent().or_else(|| named(thread_source)).or_else(script)
 }
