@@ -87,15 +87,15 @@ workflows: $(VENV)/.workflows ## check the CI workflow files
 bench: build ## measure everything, in about a quarter of an hour
 	@mkdir -p benches/out
 	$(BIN)/python -m pytest benches --benchmark-only --benchmark-max-time=0.5 --benchmark-columns=min,median,max,rounds --benchmark-json=benches/out/pytest-benchmark.json
-	$(BIN)/python benches/goals.py
-	$(BIN)/python benches/growth.py
-	$(BIN)/python benches/publish.py
+	$(BIN)/python -m benches.goals
+	$(BIN)/python -m benches.goals.growth
+	$(BIN)/python -m benches.report.publish
 
 bench-quick: build ## measure for two minutes, to see whether something got slower
-	$(BIN)/python benches/goals.py --quick
+	$(BIN)/python -m benches.goals --quick
 
 dashboard: $(VENV)/.dev ## draw the history of the recorded benchmarks into target/dashboard
-	$(BIN)/python -m benches.dashboard target/dashboard
+	$(BIN)/python -m benches.report.dashboard target/dashboard
 
 fuzz: build ## run the property tests for long
 	RETELL_HYPOTHESIS=long $(BIN)/python -m pytest -m hypothesis

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from tests.image_folders import Place
+from tests.support.checkout import SAMPLES
+from tests.support.image_folders import Place
 
 # A drawn session is large for Hypothesis, and the twin is slow on purpose.
 SLOW_ON_PURPOSE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
@@ -22,8 +23,6 @@ settings.register_profile(
 )
 settings.register_profile("long", parent=settings.get_profile("ci"), max_examples=20_000)
 settings.load_profile(os.environ.get("RETELL_HYPOTHESIS", "ci"))
-
-SAMPLES = Path(__file__).resolve().parents[2] / "shared" / "samples"
 
 
 @pytest.fixture(scope="session")

@@ -548,7 +548,9 @@ def list_images(
     threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> ImageReport:
-    """Counts the images that `externalize` would lift. Only reads.
+    """Counts the images that `externalize` would lift. Only reads, and each file once.
+
+    What stands in several files is one distinct image in the report; `by_file` of it has each file's own.
 
     Args:
         path: a transcript or a folder, or several of them.
@@ -629,6 +631,10 @@ class ImageReport:
     """What was found and done, over all files together."""
 
     @property
+    def by_file(self) -> list[tuple[str, ImageReport]]:
+        """The report of each file, with its path: those of a folder by name. Empty in such a report."""
+
+    @property
     def files(self) -> int:
         """How many files were read."""
 
@@ -673,7 +679,7 @@ class ImageReport:
         """The paths in a folder that were passed over, such as links to files."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Gives all of the above as a dictionary that JSON can hold."""
+        """Gives all of the above but `by_file` as a dictionary that JSON can hold."""
 
 class RetellError(Exception):
     """The base of the errors of this package."""

@@ -47,8 +47,7 @@ def list_(paths: Sequence[str], *, as_json: bool, threads: int | None = None) ->
         lambda bar: retell_fast.list_images(together, threads=threads, progress=bar),
         quiet=False,
     )
-    files = [file for path in paths for file in _files(path)]
-    rows = [(file, total if len(files) == 1 else retell_fast.list_images(file)) for file in files]
+    rows = total.by_file
     if as_json:
         listed = [{"path": file, **report.to_dict()} for file, report in rows]
         _print_json({"files": listed, "total": total.to_dict()})
@@ -151,29 +150,6 @@ def _close(report: ImageReport, told: str, out: str, manner: dict[str, bool]) ->
         note(f"passed over {path}")
     say(told)
     say("wrote nothing: --dry-run" if manner["dry_run"] else f"wrote {out}")
-
-
-def _files(path: str) -> list[str]:
-    """The file itself, or the files below a folder, in order: those `retell_fast.list_images` looks into.
-
-    Linked files are left out; linked folders are followed, each real folder once, the tree's own first.
-    """
-    if not os.path.isdir(path):
-        return [path]
-    found: list[str] = []
-    seen: set[str] = set()
-    trees = [path]
-    for tree in trees:  # it grows meanwhile
-        for folder, folder_names, file_names in os.walk(tree):
-            real = os.path.realpath(folder)
-            if real in seen:
-                folder_names.clear()
-                continue
-            seen.add(real)
-            within = [os.path.join(folder, name) for name in folder_names]
-            trees += sorted(linked for linked in within if os.path.islink(linked))
-            found += [os.path.join(folder, name) for name in file_names]
-    return sorted(file for file in found if os.path.isfile(file) and not os.path.islink(file))
 
 
 def _with_bar(

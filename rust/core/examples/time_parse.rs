@@ -9,7 +9,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use retell_core::{ParseOptions, Source, parse, sinks};
+use retell_core::{ParseOptions, Progress, Source, parse, sinks};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (mut path, mut rounds, mut check) = (None, 5_usize, false);
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut checked = String::new();
     for _ in 0..rounds {
         let start = Instant::now();
-        let conversation = parse(Source::Path(path.clone()), &options, &mut |_, _| true)?;
+        let conversation = parse(Source::Path(path.clone()), &options, &mut Progress::silent())?;
         seconds.push(start.elapsed().as_secs_f64());
         if check {
             let mut json = Vec::new();

@@ -9,17 +9,18 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io;
 use std::num::NonZero;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
 
 use crate::agents::{Agent, agent_named};
 use crate::error::{DamagedData, Error, ErrorKind, Result};
-use crate::input::LEAST_STRETCH;
+use crate::io::LEAST_STRETCH;
 use crate::parallel;
-use crate::sessions::{Transcripts, homes, transcripts, transcripts_below};
+use crate::progress::{Progress, Shared};
+use crate::reader::Threads;
+use crate::sessions::{SessionFile, Transcripts, homes, transcripts, transcripts_below};
 
-use tally::{Tally, tally, tally_side_by_side};
+use tally::{Tally, tally};
 
 /// Types of one agent that are counted apart: as many as in a manifest.
 const MOST_TYPES: usize = 1_000;
@@ -32,9 +33,6 @@ const OTHER: &str = "(other)";
 
 /// Whose files are whose that no record tells the agent of.
 const NOBODY: &str = "(unrecognised)";
-
-/// Told how many bytes are done, and how many there are. Says whether to go on.
-pub type Watch<'w> = &'w mut dyn FnMut(u64, u64) -> bool;
 
 /// What to count.
 #[derive(Debug, Clone, Default)]
@@ -103,7 +101,7 @@ pub struct TypeCensus {
 /// # Errors
 /// [`ErrorKind::Io`] when a path is not there, [`ErrorKind::UnknownAgent`], [`ErrorKind::WrongSetting`],
 /// [`ErrorKind::Stopped`].
-pub fn census(options: &CensusOptions, watch: Watch<'_>) -> Result<Census> {
+pub fn census(options: &CensusOptions, progress: &mut Progress<'_>) -> Result<Census> {
     let agent = options.agent.as_deref().map(agent_named).transpose()?;
     let threads = parallel::threads(options.threads)?;
     let Transcripts { mut files, unreadable } = if options.paths.is_empty() {
@@ -129,15 +127,19 @@ pub fn census(options: &CensusOptions, watch: Watch<'_>) -> Result<Census> {
     }
     // The largest first, so that none is left for the end.
     files.sort_by(|one, other| other.size.cmp(&one.size).then_with(|| one.path.cmp(&other.path)));
-    let done = AtomicU64::new(0);
-    let total = files.iter().map(|file| file.size).sum();
-    let mut go_on = || watch(done.load(Ordering::Relaxed).min(total), total);
+    progress.set_total(Some(files.iter().map(|file| file.size).sum()));
     let (large, small) = files.split_at(files.partition_point(|file| file.size >= 2 * LEAST_STRETCH));
+    let mut done = 0;
     for file in large {
-        census.add(tally_side_by_side(file, threads, &done, &mut go_on))?;
+        let side_by_side = Threads { count: threads, ..Threads::one() };
+        census.add(tally(file, side_by_side, &mut progress.piece(file.size)))?;
+        done += file.size;
+        progress.reach(done)?;
     }
-    let read = parallel::map_while(threads, small, |file, stop| tally(file, &done, stop), &mut go_on);
-    for result in read.ok_or_else(stopped)? {
+    let shared = Shared::default();
+    let work = |file: &SessionFile| tally(file, Threads::one(), &mut shared.piece(file.size));
+    let rest = small.iter().map(|file| file.size).sum();
+    for result in parallel::map_while(threads, small, work, &shared, &mut progress.piece(rest))? {
         census.add(result)?;
     }
     Ok(census)
@@ -199,10 +201,6 @@ fn add_versions(versions: &mut BTreeSet<String>, more: &BTreeSet<String>) {
             versions.insert(version.clone());
         }
     }
-}
-
-fn stopped() -> Error {
-    Error::new(ErrorKind::Stopped, "stopped")
 }
 
 /// What was the matter with a file, without its name.

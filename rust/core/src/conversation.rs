@@ -7,9 +7,10 @@ use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
+use crate::agents::Agent;
 use crate::event::{Event, ImageId, Role, SubagentRef};
 use crate::images::ImageStore;
-use crate::input::plain_path;
+use crate::io::plain_path;
 use crate::manifest::{
     DamagedLine, Manifest, Parser, SecretWarning, SourceSummary, SubagentSummary, UnknownEntries, UnlinkedSubagent,
 };
@@ -121,9 +122,9 @@ impl Conversation {
         let stem = plain.as_deref().and_then(crate::subagents::session_stem);
         let manifest = Manifest {
             schema_version: SCHEMA_VERSION,
-            conversation_id: conversation_id(stem, &transcript.session_ids.list),
+            conversation_id: conversation_id(stem, subagent_file, &transcript.session_ids.list),
             agent,
-            project_encoded: path.and_then(project_encoded),
+            project_encoded: path.and_then(|path| project_encoded(path, transcript.agent)),
             project_path: transcript.project_path.take(),
             title,
             sessions: transcript.session_ids.list.len(),
@@ -205,18 +206,17 @@ fn ratio(part: u64, whole: u64) -> f64 {
 }
 
 /// The session's id is its file's name; where that is no id (a copy under another name), what the entries say.
-fn conversation_id(stem: Option<&str>, session_ids: &[String]) -> String {
+fn conversation_id(stem: Option<&str>, subagent_file: bool, session_ids: &[String]) -> String {
     let looks_like_id =
         |stem: &&str| stem.len() == 36 && stem.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
-    let agent = stem.filter(|stem| stem.starts_with("agent-"));
-    let own = stem.filter(looks_like_id).or(agent);
+    let own = stem.filter(|stem| looks_like_id(stem) || subagent_file);
     own.or(session_ids.first().map(String::as_str)).or(stem).unwrap_or("unknown").to_owned()
 }
 
-/// The folder that the file lies in, when it is one of Claude Code's (`projects/<encoded path>/`).
-fn project_encoded(path: &Path) -> Option<String> {
+/// The folder that the file lies in, when the agent calls it after the project.
+fn project_encoded(path: &Path, agent: &dyn Agent) -> Option<String> {
     let folder = path.parent()?;
-    let is_project = folder.parent()?.file_name()? == "projects";
+    let is_project = folder.parent()?.file_name()? == agent.home().projects?;
     folder.file_name().filter(|_| is_project).map(|name| name.to_string_lossy().into_owned())
 }
 

@@ -1,7 +1,6 @@
 //! Finding sessions: by the beginning of their ids, and previews of recent ones.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,11 +10,14 @@ use crate::agents::{AGENTS, Agent, SubagentFiles, agent_named};
 use crate::conversation::count_by_role;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Boundary, Event, Role};
-use crate::input::{LEAST_STRETCH, Source, plain_name};
+use crate::io::walk::names_in;
+use crate::io::{Source, plain_name};
 use crate::parallel;
+use crate::progress::Progress;
+use crate::reader::Threads;
 use crate::sessions::{Home, SessionFile, homes, session_files, session_files_below};
 use crate::threads;
-use crate::transcript::{Reading, Transcript};
+use crate::transcript::{ReadOptions, Transcript};
 
 /// Characters of first and last words that a preview shows.
 const WORDS: usize = 200;
@@ -196,7 +198,7 @@ pub fn discover(options: &DiscoverOptions) -> Result<Vec<Preview>> {
     let threads = parallel::threads(None)?;
     let mut files = match &options.root {
         Some(root) => {
-            fs::read_dir(root).map_err(|error| Error::os(error, root))?;
+            names_in(root).map(drop).map_err(|error| Error::os(error, root))?;
             session_files_below(root)
         }
         None => session_files(&homes()),
@@ -222,8 +224,7 @@ pub fn discover(options: &DiscoverOptions) -> Result<Vec<Preview>> {
 fn is_of_project(preview: &Preview, project: Option<&str>) -> bool {
     let Some(project) = project.map(str::to_lowercase) else { return true };
     // Where an agent keeps all sessions in one place, their folder says nothing of the project.
-    let is_project =
-        |agent: &&&dyn Agent| agent.name() == preview.agent && agent.home().subagents == SubagentFiles::Beside;
+    let is_project = |agent: &&&dyn Agent| agent.name() == preview.agent && agent.home().projects.is_some();
     let folder = AGENTS.iter().find(is_project).and(preview.path.parent());
     let folder = folder.map(|folder| folder.to_string_lossy().to_lowercase()).unwrap_or_default();
     preview.project_path.as_deref().is_some_and(|path| path.to_lowercase().contains(&project))
@@ -237,14 +238,13 @@ fn is_listed(origin: Option<&str>) -> bool {
 
 fn preview(file: &SessionFile) -> Option<Preview> {
     // Of agents that keep all sessions in one place, the beginning tells which ones need not be read.
-    let agent = file.agent.filter(|agent| agent.home().subagents == SubagentFiles::Threads);
+    let agent = file.agent.filter(|agent| matches!(agent.home().subagents, SubagentFiles::Threads));
     let thread = agent.and_then(|agent| threads::thread_of(&file.path, agent));
     if !is_listed(thread.and_then(|thread| thread.origin)) {
         return None;
     }
-    let reading =
-        Reading { agent: file.agent, subagent_file: false, images: None, threads: 1, least_stretch: LEAST_STRETCH };
-    let transcript = Transcript::read(Source::Path(file.path.clone()), reading, &mut |_, _| true).ok()?;
+    let reading = ReadOptions { agent: file.agent, subagent_file: false, images: None, threads: Threads::one() };
+    let transcript = Transcript::read(Source::Path(file.path.clone()), reading, &mut Progress::silent()).ok()?;
     let events = &transcript.story.events;
     let origin = transcript.facts.thread.as_ref().and_then(|thread| thread.origin);
     if events.is_empty() || !is_listed(origin) {
@@ -291,36 +291,6 @@ fn shortened(event: &Event) -> String {
     short
 }
 
-/// Tools that every session uses, of all agents.
-const PLAIN_TOOLS: [&str; 26] = [
-    "Bash",
-    "BashOutput",
-    "Edit",
-    "Glob",
-    "Grep",
-    "KillShell",
-    "LS",
-    "MultiEdit",
-    "NotebookEdit",
-    "Read",
-    "TodoWrite",
-    "Write",
-    "apply_patch",
-    "container.exec",
-    "exec",
-    "exec_command",
-    "grep_files",
-    "list_dir",
-    "local_shell",
-    "read_file",
-    "shell",
-    "shell_command",
-    "update_plan",
-    "view_image",
-    "wait",
-    "write_stdin",
-];
-
 fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
@@ -351,13 +321,8 @@ fn score(preview: &mut Preview) {
     } else if megabytes < 0.1 {
         add(-3, format!("only {:.0} kB", preview.size as f64 / 1e3));
     }
-    let special: Vec<_> = preview
-        .tools
-        .iter()
-        .map(|(name, _)| name)
-        .filter(|name| !PLAIN_TOOLS.contains(&name.as_str()))
-        .cloned()
-        .collect();
+    let is_plain = |name: &&String| AGENTS.iter().any(|agent| agent.plain_tools().contains(&name.as_str()));
+    let special: Vec<_> = preview.tools.iter().map(|(name, _)| name).filter(|name| !is_plain(name)).cloned().collect();
     if !special.is_empty() {
         let shown = special.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
         add(1, format!("tools beyond plain editing: {shown}"));

@@ -7,14 +7,21 @@ use crate::entry::{Damage, LineEntries, Place, Reason, Records};
 use crate::json::{Value, skip_blank, value_end};
 use crate::lines::Line;
 
+/// The value that the document is.
+#[must_use]
+pub fn root(document: &[u8]) -> Value<'_> {
+    let bom = if document.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+    Value::new(&document[skip_blank(document, bom)..])
+}
+
 /// Gives every record of `document` to `records`; gives the number of its lines.
 ///
 /// Of a document that is cut off, or broken somewhere, the records before that place are read.
 pub fn read(document: &[u8], agent: &dyn Agent, records: &mut dyn Records) -> u64 {
-    let bom = if document.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-    let start = skip_blank(document, bom);
-    let mut reading = Reading { document, entries: LineEntries::new(agent), records, at: 0, line: 1 };
-    let value = Value::new(&document[start..]);
+    let value = root(document);
+    let start = document.len() - value.raw().len();
+    let entries = LineEntries::new(*agent.record_types());
+    let mut reading = DocumentReader { document, entries, records, at: 0, line: 1 };
     let mut whole_until = start;
     for part in agent.document_records(value) {
         match part {
@@ -51,16 +58,16 @@ pub fn read(document: &[u8], agent: &dyn Agent, records: &mut dyn Records) -> u6
     lines + u64::from(document.last().is_some_and(|&last| last != b'\n'))
 }
 
-struct Reading<'r> {
+struct DocumentReader<'r> {
     document: &'r [u8],
-    entries: LineEntries<'r>,
+    entries: LineEntries,
     records: &'r mut dyn Records,
     /// Up to where lines were counted, and the line that stands there.
     at: usize,
     line: u64,
 }
 
-impl Reading<'_> {
+impl DocumentReader<'_> {
     /// Reads one record; gives the place behind it.
     fn record(&mut self, record: Value<'_>) -> usize {
         // The value was cut out of the document: its distance from the document's beginning is its offset.

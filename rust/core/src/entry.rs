@@ -10,7 +10,7 @@
 //! ```
 //! A process that dies while writing leaves half a record; the next one appends its own to the same line
 //! (30 bad lines in 10,949 real files). The half is lost, the whole one is not: it starts as the agent's records do
-//! ([`Recognize::record_starts`]). Everything here is linear in the line: candidates are searched once per line, and
+//! ([`RecordShape::starts`]). Everything here is linear in the line: candidates are searched once per line, and
 //! after [`MOST_BROKEN`] failures only the last record is still tried.
 
 mod skim;
@@ -21,7 +21,7 @@ use std::ops::Range;
 use compact_str::CompactString;
 use memchr::memmem::Finder;
 
-use crate::glue::{Glue, Recognize, Starts, trimmed};
+use crate::glue::{Glue, RecordShape, Starts, trimmed};
 use crate::json::{self, Broken, Member, MemberIndex, MemberPlace, Members, Stops, Value};
 use crate::lines::Line;
 
@@ -70,46 +70,62 @@ pub enum Class {
 /// The name of records that have no type.
 pub const UNTYPED: &str = "(none)";
 
-/// Which types there are: the part of an agent that reading lines needs.
-pub trait Classify: Recognize {
-    /// What `kind` is, given the fields seen so far. When `complete`, no more will come.
+/// Which types of records an agent has: what reading lines has to know about it. Most agents leave most of it as
+/// [`RecordTypes::of`] has it.
+#[derive(Clone, Copy)]
+pub struct RecordTypes {
+    /// What tells records from the objects in them.
+    pub shape: RecordShape,
+    /// What a type is, given the fields seen so far. When the third argument says so, no more will come.
     ///
     /// The member that is awaited may not have been read to its end: what stands first in it is there.
-    fn classify(&self, kind: &str, entry: &Fields<'_>, complete: bool) -> Class;
-
-    /// Whether the class that the beginning of a record of type `kind` tells is the same whatever follows.
-    fn is_told_early(&self, kind: &str) -> bool;
-
-    /// The member of a record of type `kind` whose own members are noted as well, on the way: what is read anyway
-    /// need not be skipped before.
-    fn opens(&self, _kind: &str) -> Option<&'static str> {
-        None
-    }
-
+    pub classify: fn(&str, &Fields<'_>, bool) -> Class,
+    /// Whether the class that the beginning of a record of a type tells is the same whatever follows.
+    pub is_told_early: fn(&str) -> bool,
+    /// The member of a record of a type whose own members are noted as well, on the way: what is read anyway need not be
+    /// skipped before.
+    pub opens: fn(&str) -> Option<&'static str>,
     /// The member that is opened even before the type is known.
-    fn opens_early(&self) -> Option<&'static str> {
-        None
-    }
-
+    pub opens_early: Option<&'static str>,
     /// The member of the member that is opened which holds a list of objects whose members are noted as well.
-    fn lists(&self) -> Option<&'static str> {
-        None
-    }
-
+    pub lists: Option<&'static str>,
     /// What a whole record without a type is, and the name it is counted under.
-    fn classify_untyped(&self, _entry: &Fields<'_>) -> (Cow<'static, str>, Class) {
-        (Cow::Borrowed(UNTYPED), Class::Unknown)
-    }
-
-    /// The name under which a record of type `kind` is counted, where the type alone is not all that tells its kind.
-    fn counted_as<'k>(&self, kind: &'k str, _entry: &Fields<'_>) -> Cow<'k, str> {
-        Cow::Borrowed(kind)
-    }
-
+    pub classify_untyped: fn(&Fields<'_>) -> (Cow<'static, str>, Class),
+    /// The name under which a record of a type is counted, where the type alone is not all that tells its kind.
+    pub counted_as: CountedAs,
     /// The same, with all that tells its kind, for who wants to know which kinds there are.
-    fn detailed<'k>(&self, kind: &'k str, entry: &Fields<'_>) -> Cow<'k, str> {
-        self.counted_as(kind, entry)
+    pub detailed: CountedAs,
+}
+
+/// The name under which a record of a type is counted, given its fields.
+pub type CountedAs = for<'k> fn(&'k str, &Fields<'_>) -> Cow<'k, str>;
+
+impl RecordTypes {
+    /// Types of records that look like `shape`, each of which is what `classify` says and counted under its own name.
+    #[must_use]
+    pub const fn of(shape: RecordShape, classify: fn(&str, &Fields<'_>, bool) -> Class) -> Self {
+        Self {
+            shape,
+            classify,
+            is_told_early: |_| true,
+            opens: |_| None,
+            opens_early: None,
+            lists: None,
+            classify_untyped: |_| (Cow::Borrowed(UNTYPED), Class::Unknown),
+            counted_as: own_name,
+            detailed: own_name,
+        }
     }
+
+    /// The same types for who only counts them, by all that tells their kind.
+    #[must_use]
+    pub const fn for_counting(self) -> Self {
+        Self { counted_as: self.detailed, opens: |_| None, opens_early: None, lists: None, ..self }
+    }
+}
+
+fn own_name<'k>(kind: &'k str, _entry: &Fields<'_>) -> Cow<'k, str> {
+    Cow::Borrowed(kind)
 }
 
 /// What is wrong with a piece of input.
@@ -214,7 +230,7 @@ impl<'a> Fields<'a> {
 
 /// A whole record with all its members found.
 pub struct Entry<'a> {
-    /// The depth-1 `type`.
+    /// Its type.
     pub kind: &'a str,
     /// Where the record stands.
     pub place: Place,
@@ -298,30 +314,38 @@ impl Kind {
     }
 
     /// The same, as the agent sees it now that more of the record is known.
-    fn settled(self, agent: &dyn Classify, fields: &Fields<'_>, complete: bool) -> Self {
-        let class = agent.classify(&self.name, fields, complete);
+    fn settled(self, types: &RecordTypes, fields: &Fields<'_>, complete: bool) -> Self {
+        let class = (types.classify)(&self.name, fields, complete);
         let counted = match class {
             Class::Await(_) => None,
-            _ => Some(agent.counted_as(&self.name, fields)).filter(|name| *name != self.name).map(Cow::into_owned),
+            _ => Some((types.counted_as)(&self.name, fields)).filter(|name| *name != self.name).map(Cow::into_owned),
         };
         Self { counted, class, ..self }
     }
 }
 
 /// Reads lines into entries; keeps its buffers between lines.
-pub struct LineEntries<'a> {
-    agent: &'a dyn Classify,
+pub struct LineEntries {
+    types: RecordTypes,
+    /// The key that tells a record's type.
+    type_key: Key,
     fields: MemberIndex,
     starts: Starts,
     /// Of the line that is being passed over.
     window: Window,
 }
 
-impl<'a> LineEntries<'a> {
-    /// A reader of `agent`'s lines.
+impl LineEntries {
+    /// A reader of lines that hold records of `types`.
     #[must_use]
-    pub fn new(agent: &'a dyn Classify) -> Self {
-        Self { agent, fields: MemberIndex::default(), starts: Starts::of(agent), window: Window::default() }
+    pub fn new(types: RecordTypes) -> Self {
+        Self {
+            types,
+            type_key: Key::of(Some(types.shape.type_key)),
+            fields: MemberIndex::default(),
+            starts: Starts::of(types.shape),
+            window: Window::default(),
+        }
     }
 
     /// Gives everything in `line` to `records`.
@@ -348,10 +372,10 @@ impl<'a> LineEntries<'a> {
     /// read of it; and up to where it was read then.
     fn decision(&mut self, begun: &[u8], records: &mut dyn Records) -> Option<(Kind, usize)> {
         let line = Line { number: 0, offset: 0, bytes: begun, terminated: true, overlong: None, passed: 0 };
-        let agent = self.agent;
+        let is_told_early = self.types.is_told_early;
         let mut kind = None;
         let reading = self.reading(&line, records).read_fields(0, false, &mut kind);
-        let kind = kind.filter(|kind| matches!(reading, Reading::Dropped) && agent.is_told_early(&kind.name))?;
+        let kind = kind.filter(|kind| matches!(reading, Reading::Dropped) && is_told_early(&kind.name))?;
         // What stands at the end of what was read so far may look otherwise when more of it is there.
         let read = kind.read;
         (read < begun.len()).then_some((kind, read))
@@ -361,7 +385,8 @@ impl<'a> LineEntries<'a> {
         LineReading {
             line,
             bytes: line.bytes,
-            agent: self.agent,
+            types: &self.types,
+            type_key: self.type_key,
             records,
             fields: &mut self.fields,
             starts: &self.starts,
@@ -379,7 +404,8 @@ struct LineReading<'r> {
     line: &'r Line<'r>,
     /// The line without what was trimmed from its end.
     bytes: &'r [u8],
-    agent: &'r dyn Classify,
+    types: &'r RecordTypes,
+    type_key: Key,
     records: &'r mut dyn Records,
     fields: &'r mut MemberIndex,
     starts: &'r Starts,
@@ -411,9 +437,6 @@ impl Key {
         Self { name, tag: name.map_or(0, |name| json::tag(name.as_bytes())) }
     }
 }
-
-/// The key that tells a record's type.
-const TYPE: Key = Key { name: Some("type"), tag: json::tag(b"type") };
 
 /// What is looked for on the way through a record.
 struct Wanted {
@@ -514,7 +537,7 @@ impl LineReading<'_> {
         let mut kind = None;
         let mut reading = self.read_fields(at, must_be_whole, &mut kind);
         if let (Reading::Dropped, Some(Kind { class: Class::Mark, read, .. })) = (&reading, &kind) {
-            let start = glue.next(*read, self.agent, self.only_last);
+            let start = glue.next(*read, self.only_last);
             if trimmed(&self.bytes[at..start.unwrap_or(self.bytes.len())]).last() != Some(&b'}') {
                 // It does not end as it should: it has to be read.
                 kind = None;
@@ -522,7 +545,7 @@ impl LineReading<'_> {
             }
         }
         if let (None, Reading::Whole(end)) = (&kind, &reading) {
-            let (name, class) = self.agent.classify_untyped(&self.fields_of(&self.bytes[at..]));
+            let (name, class) = (self.types.classify_untyped)(&self.fields_of(&self.bytes[at..]));
             // Known at the end only: nothing before it is glued to the record.
             kind = Some(Kind { name: CompactString::new(&name), class, read: *end, ..Kind::none() });
         }
@@ -534,7 +557,7 @@ impl LineReading<'_> {
             // Evidence is noise that was looked into: what may be glued to it is looked for in the same way, and
             // when that begins in the middle of it, or it does not hold together, it tells nothing.
             Reading::Whole(end) if is_evidence && !must_be_whole => {
-                let start = glue.next(kind.read, self.agent, self.only_last);
+                let start = glue.next(kind.read, self.only_last);
                 let counted = at + trimmed(&self.bytes[at..start.unwrap_or(self.bytes.len())]).len();
                 if counted >= end {
                     self.emit(at, counted, &kind);
@@ -543,7 +566,7 @@ impl LineReading<'_> {
             }
             Reading::Broken if is_evidence && !must_be_whole => self.dropped(at, &kind, glue),
             // The unterminated last line: noise with a record glued to it, or not whole yet.
-            Reading::Broken if is_noise && glue.next(kind.read, self.agent, self.only_last).is_some() => {
+            Reading::Broken if is_noise && glue.next(kind.read, self.only_last).is_some() => {
                 self.dropped(at, &kind, glue)
             }
             Reading::Broken if is_noise => self.recover(at, self.bytes.len(), glue),
@@ -560,7 +583,7 @@ impl LineReading<'_> {
     }
 
     fn dropped(&mut self, at: usize, kind: &Kind, glue: &mut Glue<'_>) -> Next {
-        let start = glue.next(kind.read, self.agent, self.only_last);
+        let start = glue.next(kind.read, self.only_last);
         let end = at + trimmed(&self.bytes[at..start.unwrap_or(self.bytes.len())]).len();
         self.count(at, end, kind);
         if kind.class == Class::Mark {
@@ -586,7 +609,7 @@ impl LineReading<'_> {
                 Next::At(rest)
             }
             Some(_) => {
-                if let Some(start) = glue.find(rest, self.agent, self.only_last) {
+                if let Some(start) = glue.find(rest, self.only_last) {
                     self.damage(rest, start, Reason::TruncatedRecord);
                     return Next::Recovered(start);
                 }
@@ -599,7 +622,7 @@ impl LineReading<'_> {
     /// The record at `at` cannot be read: goes on at the next one on the line, from `from` on.
     fn recover(&mut self, at: usize, from: usize, glue: &mut Glue<'_>) -> Next {
         self.end = self.bytes.len();
-        if let Some(start) = glue.find(from, self.agent, self.only_last) {
+        if let Some(start) = glue.find(from, self.only_last) {
             self.end = start;
             self.damage(at, start, Reason::TruncatedRecord);
             return Next::Recovered(start);
@@ -622,7 +645,7 @@ impl LineReading<'_> {
         self.opened = None;
         let record = &self.bytes[at..];
         let Some(mut members) = Members::open(record, 0) else { return Reading::Broken };
-        let mut wanted = Wanted { awaited: TYPE, opened: Key::of(self.agent.opens_early()) };
+        let mut wanted = Wanted { awaited: self.type_key, opened: Key::of(self.types.opens_early) };
         loop {
             let (value, read) = match self.step(&mut members, &mut wanted, at, must_be_whole, kind) {
                 Step::Passed => continue,
@@ -639,12 +662,12 @@ impl LineReading<'_> {
                 class if drops(class, must_be_whole, self.only_last, self.records, &members) => {
                     return Reading::Dropped;
                 }
-                _ if wanted.opened.name.is_none() => wanted.opened = Key::of(self.agent.opens(&settled.name)),
+                _ if wanted.opened.name.is_none() => wanted.opened = Key::of((self.types.opens)(&settled.name)),
                 _ => {}
             }
         }
         if let Some(Class::Await(_)) = kind.as_ref().map(|kind| kind.class) {
-            *kind = kind.take().map(|kind| kind.settled(self.agent, &self.fields_of(record), true));
+            *kind = kind.take().map(|kind| kind.settled(self.types, &self.fields_of(record), true));
         }
         Reading::Whole(at + members.at())
     }
@@ -700,11 +723,11 @@ impl LineReading<'_> {
     fn settle(&self, record: &[u8], value: Value<'_>, read: usize, known: Option<Kind>) -> Kind {
         let fields = self.fields_of(record);
         match (known, value.text()) {
-            (Some(known), _) => Kind { read, ..known.settled(self.agent, &fields, false) },
+            (Some(known), _) => Kind { read, ..known.settled(self.types, &fields, false) },
             (None, None) => Kind::none(),
             (None, Some(name)) => {
                 let named = Kind { name: CompactString::new(&name.text), read, ..Kind::none() };
-                named.settled(self.agent, &fields, false)
+                named.settled(self.types, &fields, false)
             }
         }
     }
@@ -724,7 +747,7 @@ impl LineReading<'_> {
         if &record[place.key.clone()] != name.as_bytes() || fields.get(name).is_some() {
             return None;
         }
-        let list = Some(self.agent.lists().map_or(0, |name| json::tag(name.as_bytes())));
+        let list = Some(self.types.lists.map_or(0, |name| json::tag(name.as_bytes())));
         let (from, mut escaped) = (self.fields.count(), false);
         let mut inner = Members::open(record, place.value.start)?;
         loop {
@@ -773,7 +796,7 @@ impl LineReading<'_> {
             escaped_keys: self.escaped_keys || json::has_escapes(key),
             opened: None,
         };
-        let settled = kind.take().map(|kind| kind.settled(self.agent, &fields, false));
+        let settled = kind.take().map(|kind| kind.settled(self.types, &fields, false));
         self.fields.pop();
         let class = settled.as_ref().map(|kind| kind.class);
         *kind = settled;

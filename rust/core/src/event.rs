@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use compact_str::CompactString;
 use serde::Serialize;
@@ -241,24 +241,14 @@ pub struct Envelope {
     pub uuid: EntryId,
     /// The entry it answers; only read for subagents' entries.
     pub parent_uuid: EntryId,
-    /// The session it belongs to.
-    pub session_id: Arc<str>,
     /// As written.
     pub timestamp: CompactString,
-    /// The working directory.
-    pub cwd: Arc<str>,
-    /// The agent program's version.
-    pub version: Arc<str>,
+    /// What it shares with the entries around it; `None` when it says nothing of that. See [`Envelope::setting`].
+    pub setting: Option<Arc<Setting>>,
     /// Whether it belongs to a subagent.
     pub sidechain: bool,
     /// Its place in the tree that the transcript is.
     pub link: Option<Link>,
-    /// The call that started the subagent it belongs to.
-    pub parent_call: Arc<str>,
-    /// The subagent it belongs to.
-    pub agent_id: Arc<str>,
-    /// What that is called in its team.
-    pub agent_name: Arc<str>,
     /// Which of several records of the same words it is.
     pub recording: Recording,
     /// Its number in a file whose records are numbered.
@@ -293,11 +283,52 @@ pub struct Said {
     pub signals: Vec<Signal>,
 }
 
+/// What many entries one after the other have in common: they share one. "" for what they do not say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Setting {
+    /// The session they belong to.
+    pub session_id: Arc<str>,
+    /// The working directory.
+    pub cwd: Arc<str>,
+    /// The agent program's version.
+    pub version: Arc<str>,
+    /// The subagent they belong to.
+    pub agent_id: Arc<str>,
+    /// What that is called in its team.
+    pub agent_name: Arc<str>,
+    /// The call that started it.
+    pub parent_call: Arc<str>,
+}
+
+impl Setting {
+    /// This one, with what `other` says where it says nothing.
+    #[must_use]
+    pub fn or(self, other: &Self) -> Self {
+        let text = |own: Arc<str>, other: &Arc<str>| if own.is_empty() { other.clone() } else { own };
+        Self {
+            session_id: text(self.session_id, &other.session_id),
+            cwd: text(self.cwd, &other.cwd),
+            version: text(self.version, &other.version),
+            agent_id: text(self.agent_id, &other.agent_id),
+            agent_name: text(self.agent_name, &other.agent_name),
+            parent_call: text(self.parent_call, &other.parent_call),
+        }
+    }
+}
+
 impl Envelope {
+    /// What the entry shares with those around it.
+    #[must_use]
+    pub fn setting(&self) -> &Setting {
+        static NONE: LazyLock<Setting> = LazyLock::new(Setting::default);
+        self.setting.as_deref().unwrap_or(&NONE)
+    }
+
     /// Whether it tells nothing at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let texts = [&self.session_id, &self.cwd, &self.version, &self.agent_id];
+        let setting = self.setting();
+        let texts = [&setting.session_id, &setting.cwd, &setting.version, &setting.agent_id];
         self.uuid.is_empty()
             && self.timestamp.is_empty()
             && self.ordinal.is_none()

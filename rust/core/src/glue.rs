@@ -6,45 +6,47 @@
 
 use crate::json::{self, Members, Value};
 
-/// Which objects are records: the part of an agent that finding glued ones needs.
-pub trait Recognize {
-    /// Whether an object of type `kind` is a record of its own, and not an object nested in one: its type stands in
-    /// the table, and it has what records of that type have.
-    fn is_record(&self, kind: &str, object: Value<'_>) -> bool;
-
-    /// Whether `kind` stands in the type table at all: the cheap half of [`Recognize::is_record`].
-    fn may_be_record(&self, kind: &str) -> bool;
-
-    /// How records begin, in every version seen. What begins otherwise is only read at the start of a line or right
-    /// behind a whole record.
-    fn record_starts(&self) -> &'static [&'static [u8]];
+/// What tells an agent's records from the objects that are nested in them.
+#[derive(Clone, Copy)]
+pub struct RecordShape {
+    /// The key of the member that names a record's type.
+    pub type_key: &'static str,
+    /// How records begin, in every version seen: with a brace, a quote and the first key, or as much of it as tells.
+    /// What begins otherwise is only read at the start of a line or right behind a whole record.
+    pub starts: &'static [&'static [u8]],
+    /// Whether a type stands in the agent's table.
+    pub is_known: fn(&str) -> bool,
+    /// Whether an object of a type that is known is a record of its own: it has what records of that type have.
+    pub is_record: fn(&str, Value<'_>) -> bool,
 }
 
-/// How an agent's records begin, and how to find that.
+/// How an agent's records begin, and how to find that. Built once for all lines.
 pub struct Starts {
-    starts: &'static [&'static [u8]],
-    /// The first letters of their first keys.
-    letters: [u8; 2],
+    shape: RecordShape,
+    /// The first letters of their first keys, each once.
+    letters: Vec<u8>,
+    /// How an object begins whose first member is a type.
+    typed: Vec<u8>,
 }
 
 impl Starts {
-    /// Those of `agent`.
+    /// Those of records that look like `shape`.
     #[must_use]
-    pub fn of(agent: &dyn Recognize) -> Self {
-        let starts = agent.record_starts();
-        let letter = |at: usize| starts.get(at).and_then(|start| start.get(2)).copied();
-        let first = letter(0).unwrap_or_default();
-        Self { starts, letters: [first, letter(1).unwrap_or(first)] }
+    pub fn of(shape: RecordShape) -> Self {
+        let first_letter = |start: &&[u8]| start.strip_prefix(b"{\"")?.first().copied();
+        let mut letters: Vec<_> = shape.starts.iter().filter_map(first_letter).collect();
+        debug_assert_eq!(letters.len(), shape.starts.len(), "what begins without a key is never found");
+        letters.sort_unstable();
+        letters.dedup();
+        Self { shape, letters, typed: format!("{{\"{}\":\"", shape.type_key).into_bytes() }
     }
-}
 
-impl Starts {
     /// The first place at or behind `from` where something begins as a record does.
     #[must_use]
     pub fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
         let mut at = from;
         loop {
-            let place = json::object_start(bytes, at, self.letters)?;
+            let place = json::object_start(bytes, at, &self.letters)?;
             if self.any_at(bytes, place) {
                 return Some(place);
             }
@@ -55,7 +57,41 @@ impl Starts {
     /// Whether something begins at `place` as a record does.
     #[must_use]
     pub fn any_at(&self, bytes: &[u8], place: usize) -> bool {
-        self.starts.iter().any(|start| bytes[place..].starts_with(start))
+        self.shape.starts.iter().any(|start| bytes[place..].starts_with(start))
+    }
+
+    /// Whether the object at `at`, judged by its first member alone, can be a record. `unread` is the answer where that
+    /// member cannot be read.
+    pub fn may_be_record(&self, bytes: &[u8], at: usize, unread: bool) -> bool {
+        // Nearly all are written in this way, and their types are short.
+        if let Some(kind) = bytes[at..].strip_prefix(self.typed.as_slice()) {
+            let near = &kind[..kind.len().min(40)];
+            let end = near.iter().position(|byte| matches!(byte, b'"' | b'\\'));
+            if let Some(end) = end.filter(|&end| near[end] == b'"')
+                && let Ok(kind) = std::str::from_utf8(&near[..end])
+            {
+                return (self.shape.is_known)(kind);
+            }
+        }
+        let Some(mut members) = Members::open(bytes, at) else { return unread };
+        match members.key() {
+            Ok(Some(key)) if key == self.shape.type_key.as_bytes() => match members.value().map(Value::text) {
+                Ok(kind) => kind.is_some_and(|kind| (self.shape.is_known)(&kind.text)),
+                Err(json::Broken) => unread,
+            },
+            Ok(Some(_)) => true,
+            _ => unread,
+        }
+    }
+
+    /// Whether `object` is a record.
+    fn is_record(&self, object: Value<'_>) -> bool {
+        let RecordShape { type_key, is_known, is_record, .. } = self.shape;
+        self.any_at(object.raw(), 0)
+            && object
+                .get(type_key)
+                .and_then(Value::text)
+                .is_some_and(|kind| is_known(&kind.text) && is_record(&kind.text, object))
     }
 }
 
@@ -82,12 +118,12 @@ impl<'a> Glue<'a> {
     }
 
     /// The first glued record at or behind `from`; with `only_last` only the one that ends the line.
-    pub fn find(&mut self, from: usize, agent: &dyn Recognize, only_last: bool) -> Option<usize> {
+    pub fn find(&mut self, from: usize, only_last: bool) -> Option<usize> {
         if only_last {
             let last = self.last_object()?;
-            return (last >= from && self.is_record(last, self.bytes.len(), agent)).then_some(last);
+            return (last >= from && self.is_record(last, self.bytes.len())).then_some(last);
         }
-        self.next(from, agent, false)
+        self.next(from, false)
     }
 
     /// The first glued record at or behind `from`. With `first_only`, one that hides before the first sure one is not
@@ -96,7 +132,7 @@ impl<'a> Glue<'a> {
     /// Inside a whole record an object can only follow a colon, a bracket or a comma (its quotes would be
     /// escaped inside a string). Behind one of these, the object is a glued record only if the line, or what lies
     /// before the next glued record, ends with it, and it looks like a record.
-    pub fn next(&mut self, from: usize, agent: &dyn Recognize, first_only: bool) -> Option<usize> {
+    pub fn next(&mut self, from: usize, first_only: bool) -> Option<usize> {
         let mut at = from;
         loop {
             let found = self.candidate(at)?;
@@ -106,13 +142,13 @@ impl<'a> Glue<'a> {
                 let nested = nested.filter(|&start| start >= from && start > 0);
                 let hidden = nested.filter(|&start| {
                     let behind = trimmed(&self.bytes[..start]).last();
-                    matches!(behind, Some(b':' | b'[' | b',')) && self.is_record(start, before.len(), agent)
+                    matches!(behind, Some(b':' | b'[' | b',')) && self.is_record(start, before.len())
                 });
                 return Some(hidden.unwrap_or(found));
             }
-            if self.may_be_record(found, agent)
+            if self.starts.may_be_record(self.bytes, found, false)
                 && self.last_object() == Some(found)
-                && self.is_record(found, self.bytes.len(), agent)
+                && self.is_record(found, self.bytes.len())
             {
                 return Some(found);
             }
@@ -129,36 +165,9 @@ impl<'a> Glue<'a> {
         found
     }
 
-    /// Whether the object at `at`, judged by its first member alone, can be a record.
-    fn may_be_record(&self, at: usize, agent: &dyn Recognize) -> bool {
-        // Nearly all are written in this way, and their types are short.
-        if let Some(kind) = self.bytes[at..].strip_prefix(b"{\"type\":\"") {
-            let near = &kind[..kind.len().min(40)];
-            let end = near.iter().position(|byte| matches!(byte, b'"' | b'\\'));
-            if let Some(end) = end.filter(|&end| near[end] == b'"')
-                && let Ok(kind) = std::str::from_utf8(&near[..end])
-            {
-                return agent.may_be_record(kind);
-            }
-        }
-        let Some(mut members) = Members::open(self.bytes, at) else { return false };
-        match members.key() {
-            Ok(Some(b"type")) => {
-                let kind = members.value().ok().and_then(Value::text);
-                kind.is_some_and(|kind| agent.may_be_record(&kind.text))
-            }
-            Ok(Some(_)) => true,
-            _ => false,
-        }
-    }
-
     /// Whether the object between `start` and `end` is a record.
-    fn is_record(&self, start: usize, end: usize, agent: &dyn Recognize) -> bool {
-        let object = Value::new(&self.bytes[start..end]);
-        if !agent.record_starts().iter().any(|start| object.raw().starts_with(start)) {
-            return false;
-        }
-        object.get("type").and_then(Value::text).is_some_and(|kind| agent.is_record(&kind.text, object))
+    fn is_record(&self, start: usize, end: usize) -> bool {
+        self.starts.is_record(Value::new(&self.bytes[start..end]))
     }
 
     fn last_object(&mut self) -> Option<usize> {

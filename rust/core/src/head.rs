@@ -59,7 +59,7 @@ impl Head {
         let first_line_is_whole = memchr(b'\n', beginning).is_some();
         (
             Self { agent, recognized: known.is_some(), copies, document },
-            known.is_none() || !(document || first_line_is_whole),
+            known.is_none() || !(document || first_line_is_whole) || memchr(b'{', beginning).is_none(),
         )
     }
 }

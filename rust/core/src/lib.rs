@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  bytes ────► lines ────► entries ────► signals ───► events ─────► conversation ────► sinks
-//!  input       lines       json, entry   agents/*     story         subagents,         events.json · manifest.json
+//!  io          lines       json, entry   agents/*     story         subagents,         events.json · manifest.json
 //!  path·stdin  number,     read only     in words     boundaries,   conversation       assets/
 //!  ·.zst·.gz   offset      what is       that all     durations,    links, names,
 //!                          asked for     agents share queue         manifest
@@ -22,27 +22,31 @@ pub mod event;
 mod glue;
 mod head;
 pub mod images;
-pub mod input;
+pub mod io;
 pub mod json;
 pub mod lines;
 pub mod manifest;
 mod parallel;
 mod parse;
-mod private;
+pub mod progress;
 mod queue;
+mod reader;
 pub mod secrets;
 pub mod sessions;
 pub mod sinks;
 mod story;
 mod stretch;
 pub mod subagents;
+#[cfg(test)]
+#[path = "../tests/third_agent/mod.rs"]
+mod third_agent;
 mod threads;
 pub mod transcript;
-mod walk;
 
 pub use census::{Census, CensusOptions, census};
 pub use conversation::Conversation;
 pub use discover::{DiscoverOptions, Preview, discover, find_session};
 pub use error::{Error, ErrorKind, Result, shown_name};
-pub use input::Source;
+pub use io::Source;
 pub use parse::{ParseOptions, parse};
+pub use progress::Progress;

@@ -5,7 +5,8 @@
 use memchr::memchr;
 
 use crate::error::Result;
-use crate::input::{BLOCK, Input};
+use crate::io::{BLOCK, Input};
+use crate::progress::Progress;
 
 /// The longest line that is read, in bytes: 1 GiB. The longest seen in the wild had 144 MB. A longer one is
 /// passed over and reported, so that a file of another kind cannot take all memory.
@@ -145,24 +146,20 @@ impl LineReader {
         self.input.size()
     }
 
-    /// The next line, or `None` at the end. `wait` is asked whether to go on, with what there is of the line: when it
-    /// goes on in another block, and while there is nothing to read.
+    /// The next line, or `None` at the end. `progress` is asked whether to go on when a line goes on in another block, and
+    /// while there is nothing to read.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Io`] when reading fails; what `wait` fails with.
-    pub fn next_line(&mut self, wait: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<Option<Line<'_>>> {
-        self.next_line_or_skim(wait, &mut KeepAll)
+    /// [`crate::ErrorKind::Io`] when reading fails; [`crate::ErrorKind::Stopped`].
+    pub fn next_line(&mut self, progress: &mut Progress<'_>) -> Result<Option<Line<'_>>> {
+        self.next_line_or_skim(progress, &mut KeepAll)
     }
 
     /// The same; `skim` is asked whether the rest of a long line has to be kept.
     ///
     /// # Errors
     /// As for [`LineReader::next_line`].
-    pub fn next_line_or_skim(
-        &mut self,
-        wait: &mut dyn FnMut(&[u8]) -> Result<()>,
-        skim: &mut dyn Skim,
-    ) -> Result<Option<Line<'_>>> {
+    pub fn next_line_or_skim(&mut self, progress: &mut Progress<'_>, skim: &mut dyn Skim) -> Result<Option<Line<'_>>> {
         if self.carried {
             if self.carry.capacity() > MOST_KEPT {
                 self.carry = Vec::new();
@@ -214,7 +211,7 @@ impl LineReader {
                 self.at += piece.len() + 1;
                 break true;
             }
-            wait(&self.carry)?;
+            progress.ask()?;
             if !asked && overlong.is_none() && self.carry.len() >= self.long {
                 asked = true;
                 passed = skim.begin(&self.carry).then_some(0);
@@ -224,7 +221,7 @@ impl LineReader {
                 make_room(&self.input, self.offset, self.limit, &mut self.carry)?;
             }
             let spent = std::mem::take(&mut self.block);
-            let Some(block) = self.input.next_block(spent, &mut || wait(&self.carry))? else {
+            let Some(block) = self.input.next_block(spent, progress)? else {
                 self.at = 0;
                 if let Some(passed_over) = passed.take() {
                     // The last line may not be whole yet, so all of it is of interest.
@@ -280,7 +277,7 @@ fn grow(line: &mut Vec<u8>, more: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::Source;
+    use crate::io::Source;
     use proptest::prelude::*;
     use std::io::Read;
 
@@ -307,7 +304,7 @@ mod tests {
         let source = Source::Reader(Box::new(Dripping { bytes: bytes.to_vec(), at: 0, piece }), None);
         let mut reader = LineReader::with_limit(Input::open(source).expect("in memory"), limit);
         let mut lines = Vec::new();
-        while let Some(line) = reader.next_line(&mut |_| Ok(())).expect("in memory") {
+        while let Some(line) = reader.next_line(&mut Progress::silent()).expect("in memory") {
             lines.push((line.number, line.offset, line.bytes.to_vec(), line.terminated, line.overlong));
         }
         lines
@@ -344,9 +341,14 @@ mod tests {
             std::fs::write(file.path(), "a\n".to_owned() + &"x".repeat(length) + end).expect("it can be written");
             let input = Input::open(Source::Path(file.path().to_owned())).expect("it is there");
             let mut reader = LineReader::new(input);
-            assert_eq!(reader.next_line(&mut |_| Ok(())).expect("a file").map(|line| line.bytes.len()), Some(1));
-            let long =
-                reader.next_line(&mut |_| Ok(())).expect("a file").map(|line| (line.bytes.len(), line.terminated));
+            assert_eq!(
+                reader.next_line(&mut Progress::silent()).expect("a file").map(|line| line.bytes.len()),
+                Some(1)
+            );
+            let long = reader
+                .next_line(&mut Progress::silent())
+                .expect("a file")
+                .map(|line| (line.bytes.len(), line.terminated));
             assert_eq!(long, Some((length, !end.is_empty())));
             assert!(reader.carry.capacity() <= length + BLOCK, "{} for {length}", reader.carry.capacity());
         }

@@ -9,6 +9,7 @@ use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::progress::{Progress, Shared, stopped};
 
 /// The environment variable that says how many threads there are to be.
 pub const VARIABLE: &str = "RETELL_THREADS";
@@ -68,25 +69,29 @@ pub fn map<T: Sync, R: Send>(threads: usize, items: &[T], work: impl Fn(&T) -> R
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// The same, while the calling thread does nothing but ask `go_on` every now and then whether to: only it may be told
-/// by the user that it is enough. `work` gets a flag that is set then, so that it can end early. `None` when it did.
+/// The same, while the calling thread does nothing but tell `progress` what `shared` has done: only it may be told by
+/// the user that it is enough. `work` is to end early when `shared` says so.
+///
+/// # Errors
+/// [`crate::ErrorKind::Stopped`] when it was enough.
 pub fn map_while<T: Sync, R: Send>(
     threads: usize,
     items: &[T],
-    work: impl Fn(&T, &AtomicBool) -> R + Sync,
-    go_on: &mut dyn FnMut() -> bool,
-) -> Option<Vec<R>> {
-    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    work: impl Fn(&T) -> R + Sync,
+    shared: &Shared,
+    progress: &mut Progress<'_>,
+) -> Result<Vec<R>> {
+    let next = AtomicUsize::new(0);
     let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
-    let stopped = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let (give, finished) = channel();
         for _ in 0..threads.min(items.len()) {
-            let (give, next, stop, work) = (give.clone(), &next, &stop, &work);
+            let (give, next, work) = (give.clone(), &next, &work);
             scope.spawn(move || {
-                while !stop.load(Ordering::Relaxed) {
+                while !shared.is_stopped() {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(item) = items.get(at) else { return };
-                    if give.send((at, work(item, stop))).is_err() {
+                    if give.send((at, work(item))).is_err() {
                         return;
                     }
                 }
@@ -97,35 +102,33 @@ pub fn map_while<T: Sync, R: Send>(
         loop {
             match finished.recv_timeout(PATIENCE) {
                 Ok((at, result)) => results[at] = Some(result),
-                Err(RecvTimeoutError::Disconnected) => return false,
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if asked.elapsed() >= PATIENCE {
                 asked = Instant::now();
-                if !go_on() {
-                    stop.store(true, Ordering::Relaxed);
-                    return true;
-                }
+                progress.follow(shared)?;
             }
         }
-    });
-    if stopped { None } else { results.into_iter().collect() }
+    })?;
+    results.into_iter().collect::<Option<_>>().ok_or_else(stopped)
 }
 
 /// Does `work` on the items `0..count`, and gives the results to `take` in their order, on the calling thread. No item
 /// is begun before that which stands `ahead` places before it was taken, so that few results wait for their turn.
-/// `work` gets what its thread keeps from item to item, and a flag that is set when nothing more is wanted. `go_on` is
-/// asked every now and then whether to.
+/// `work` gets what its thread keeps from item to item; it is to end early when `shared` says that nothing more is
+/// wanted. What `shared` has done is told to `progress`.
 ///
 /// # Errors
-/// The first, in the order of the items, that `work` fails with; what `go_on` fails with.
+/// The first, in the order of the items, that `work` fails with; [`crate::ErrorKind::Stopped`] when it was enough.
 pub fn in_order<M: Default, R: Send>(
     threads: usize,
     count: usize,
     ahead: usize,
-    work: impl Fn(usize, &mut M, &AtomicBool) -> Result<R> + Sync,
+    work: impl Fn(usize, &mut M) -> Result<R> + Sync,
     take: &mut dyn FnMut(R),
-    go_on: &mut dyn FnMut() -> Result<()>,
+    shared: &Shared,
+    progress: &mut Progress<'_>,
 ) -> Result<()> {
     let (next, turn) = (AtomicUsize::new(0), Turn::default());
     std::thread::scope(|scope| {
@@ -139,15 +142,15 @@ pub fn in_order<M: Default, R: Send>(
                     if at >= count || !turn.wait_for((at + 1).saturating_sub(ahead.max(1))) {
                         return;
                     }
-                    if give.send((at, work(at, &mut memory, &turn.stop))).is_err() {
+                    if give.send((at, work(at, &mut memory))).is_err() {
                         return;
                     }
                 }
             });
         }
         drop(give);
-        // Whatever ends this, nobody may go on waiting.
-        let turn = EndsTurns(&turn);
+        // Whatever ends this, nobody may go on waiting, and nobody need go on working.
+        let turn = EndsTurns(&turn, shared);
         let mut waiting = HashMap::new();
         for at in 0..count {
             let result = loop {
@@ -158,7 +161,7 @@ pub fn in_order<M: Default, R: Send>(
                     Ok((at, result)) => drop(waiting.insert(at, result)),
                     // A thread that panicked: the scope says so.
                     Err(RecvTimeoutError::Disconnected) => return Ok(()),
-                    Err(RecvTimeoutError::Timeout) => go_on()?,
+                    Err(RecvTimeoutError::Timeout) => progress.follow(shared)?,
                 }
             };
             take(result?);
@@ -191,10 +194,11 @@ impl Turn {
     }
 }
 
-struct EndsTurns<'t>(&'t Turn);
+struct EndsTurns<'t>(&'t Turn, &'t Shared);
 
 impl Drop for EndsTurns<'_> {
     fn drop(&mut self) {
+        self.1.stop();
         self.0.stop.store(true, Ordering::Relaxed);
         self.0.is_now(usize::MAX);
     }
@@ -208,7 +212,7 @@ mod tests {
     fn results_are_taken_in_order_and_no_thread_runs_far_ahead() {
         for (threads, ahead) in [(1, 1), (2, 1), (3, 4), (8, 2)] {
             let (taken, furthest) = (AtomicUsize::new(0), AtomicUsize::new(0));
-            let work = |at: usize, (): &mut (), _: &AtomicBool| {
+            let work = |at: usize, (): &mut ()| {
                 furthest.fetch_max(at - taken.load(Ordering::SeqCst).min(at), Ordering::SeqCst);
                 Ok(at)
             };
@@ -217,27 +221,33 @@ mod tests {
                 results.push(at);
                 taken.store(results.len(), Ordering::SeqCst);
             };
-            in_order(threads, 200, ahead, work, &mut take, &mut || Ok(())).unwrap();
+            let (shared, mut progress) = (Shared::default(), Progress::silent());
+            in_order(threads, 200, ahead, work, &mut take, &shared, &mut progress).unwrap();
             assert_eq!(results, (0..200).collect::<Vec<_>>());
             assert!(furthest.into_inner() < ahead, "{threads} threads, {ahead} ahead");
         }
-        in_order(4, 0, 1, |_, (): &mut (), _| Ok(()), &mut |()| {}, &mut || Ok(())).unwrap();
+        let nothing = |_: usize, (): &mut ()| Ok(());
+        in_order(4, 0, 1, nothing, &mut |()| {}, &Shared::default(), &mut Progress::silent()).unwrap();
     }
 
     #[test]
     fn the_first_failure_in_order_is_told_and_ends_the_work() {
         let failure = |at: usize| Error::new(ErrorKind::Stopped, at.to_string());
-        let work = |at: usize, (): &mut (), _: &AtomicBool| if at < 7 { Ok(at) } else { Err(failure(at)) };
-        let mut taken = 0;
-        let failed = in_order(3, 1_000_000, 5, work, &mut |_| taken += 1, &mut || Ok(())).unwrap_err();
+        let work = |at: usize, (): &mut ()| if at < 7 { Ok(at) } else { Err(failure(at)) };
+        let (mut taken, shared) = (0, Shared::default());
+        let mut count = |_| taken += 1;
+        let failed = in_order(3, 1_000_000, 5, work, &mut count, &shared, &mut Progress::silent()).unwrap_err();
         assert_eq!((failed.to_string(), taken), ("7".to_owned(), 7));
-        let wait = |_: usize, (): &mut (), stop: &AtomicBool| {
-            while !stop.load(Ordering::Relaxed) {
+        let shared = Shared::default();
+        let wait = |_: usize, (): &mut ()| {
+            while !shared.is_stopped() {
                 std::thread::yield_now();
             }
             Ok(())
         };
-        let stopped = in_order(2, 9, 3, wait, &mut |()| {}, &mut || Err(failure(0))).unwrap_err();
+        let mut enough = |_, _| false;
+        let mut progress = Progress::new(&mut enough);
+        let stopped = in_order(2, 9, 3, wait, &mut |()| {}, &shared, &mut progress).unwrap_err();
         assert_eq!(stopped.kind(), ErrorKind::Stopped);
     }
 
@@ -247,21 +257,27 @@ mod tests {
         let doubled: Vec<_> = items.iter().map(|item| item * 2).collect();
         for threads in [1, 2, 7] {
             assert_eq!(map(threads, &items, |item| item * 2), doubled);
-            assert_eq!(map_while(threads, &items, |item, _| item * 2, &mut || true), Some(doubled.clone()));
+            let (shared, mut progress) = (Shared::default(), Progress::silent());
+            let read = map_while(threads, &items, |item| item * 2, &shared, &mut progress);
+            assert_eq!(read.unwrap(), doubled);
         }
         assert!(map(4, &[] as &[u64], |item| *item).is_empty());
-        assert_eq!(map_while(4, &[] as &[u64], |item, _| *item, &mut || true), Some(Vec::new()));
+        let none = map_while(4, &[] as &[u64], |item| *item, &Shared::default(), &mut Progress::silent());
+        assert_eq!(none.unwrap(), Vec::<u64>::new());
     }
 
     #[test]
     fn who_waits_can_say_that_it_is_enough() {
         // Each piece goes on until it is told to stop.
-        let work = |_: &u64, stop: &AtomicBool| {
-            while !stop.load(Ordering::Relaxed) {
+        let shared = Shared::default();
+        let work = |_: &u64| {
+            while !shared.is_stopped() {
                 std::thread::yield_now();
             }
         };
-        assert_eq!(map_while(2, &[1, 2, 3], work, &mut || false), None);
+        let mut enough = |_, _| false;
+        let stopped = map_while(2, &[1, 2, 3], work, &shared, &mut Progress::new(&mut enough));
+        assert_eq!(stopped.map_err(|error| error.kind()), Err(ErrorKind::Stopped));
     }
 
     #[test]

@@ -11,13 +11,15 @@ use crate::conversation::{Conversation, Parts};
 use crate::entry::Place;
 use crate::error::{Error, ErrorKind, Result, shown_name};
 use crate::images::ImageStore;
-use crate::input::{LEAST_STRETCH, Source, plain_path};
+use crate::io::{LEAST_STRETCH, Source, plain_path};
 use crate::parallel;
+use crate::progress::Progress;
+use crate::reader::Threads;
 use crate::sessions::newest_session_below;
 use crate::story::Story;
 use crate::subagents::{self, Found};
 use crate::threads;
-use crate::transcript::{Reading, Transcript, Watch};
+use crate::transcript::{ReadOptions, Transcript};
 
 /// How to parse.
 #[derive(Debug, Clone, Default)]
@@ -39,7 +41,7 @@ pub struct ParseOptions {
 /// # Errors
 /// [`ErrorKind::Io`], [`ErrorKind::NotATranscript`], [`ErrorKind::NoConversation`], with `strict`
 /// [`ErrorKind::UnknownEntryType`], [`ErrorKind::UnknownAgent`], [`ErrorKind::WrongSetting`], [`ErrorKind::Stopped`].
-pub fn parse(source: Source, options: &ParseOptions, watch: Watch<'_>) -> Result<Conversation> {
+pub fn parse(source: Source, options: &ParseOptions, progress: &mut Progress<'_>) -> Result<Conversation> {
     let agent = options.agent.as_deref().map(agent_named).transpose()?;
     let path = match &source {
         Source::Path(path) => Some(path.clone()),
@@ -50,19 +52,21 @@ pub fn parse(source: Source, options: &ParseOptions, watch: Watch<'_>) -> Result
     }
     // What a file's name tells it tells however the file is compressed.
     let named = path.as_deref().map(plain_path);
-    let subagent_file = named.as_deref().and_then(Path::file_name).and_then(subagents::agent_id).is_some();
+    let subagent_file = named.as_deref().and_then(Path::file_name).is_some_and(subagents::is_subagent_file);
     let threads = parallel::threads(options.threads)?;
     let images = Mutex::new(ImageStore::default());
     let least_stretch = options.least_stretch.unwrap_or(LEAST_STRETCH);
-    let reading = Reading { agent, subagent_file, images: Some(&images), threads, least_stretch };
-    let mut transcript = Transcript::read(source, reading, watch).map_err(|error| at_path(error, path.as_deref()))?;
+    let reading =
+        ReadOptions { agent, subagent_file, images: Some(&images), threads: Threads { count: threads, least_stretch } };
+    let mut transcript =
+        Transcript::read(source, reading, progress).map_err(|error| at_path(error, path.as_deref()))?;
     let mut found = match path.as_deref().zip(named.as_deref()) {
         Some((path, named)) => {
             let images = reading.images.filter(|_| options.include_subagents);
-            let reading = Reading { agent: Some(transcript.agent), images, ..reading };
+            let reading = ReadOptions { agent: Some(transcript.agent), images, ..reading };
             match (transcript.agent.home().subagents, &transcript.facts.thread) {
-                (SubagentFiles::Beside, _) if !subagent_file => {
-                    subagents::beside(named, &transcript.session_ids.list, reading)
+                (SubagentFiles::Beside(files), _) if !subagent_file => {
+                    subagents::beside(named, files, &transcript.session_ids.list, reading)
                 }
                 (SubagentFiles::Threads, Some(thread)) if may_have_threads(&transcript) => {
                     threads::of(path, &thread.id, transcript.agent, reading)
@@ -90,7 +94,7 @@ pub fn parse(source: Source, options: &ParseOptions, watch: Watch<'_>) -> Result
         }
         agent
     }));
-    subagents::link(&mut transcript.story, &mut found.subagents);
+    subagents::link(&mut transcript.story, &mut found.subagents, transcript.agent);
     Ok(Conversation::assemble(Parts {
         agent: transcript.agent.name(),
         subagent_file,

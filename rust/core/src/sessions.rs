@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fs;
 use std::io;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -10,17 +9,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::agents::{AGENTS, Agent, SubagentFiles};
 use crate::error::{Error, Result};
-use crate::input::{is_compressed, plain_name, plain_path};
-use crate::walk::{Entry, Kind, Trouble, Walk};
+use crate::io::walk::{Entry, Kind, Trouble, Walk};
+use crate::io::{is_compressed, plain_name, plain_path};
 
 /// How deep below a folder of sessions, other than an agent's home, is looked.
 const MOST_FOLDERS: usize = 4;
-/// Folders of one session's own, which hold none.
-const NO_SESSIONS: [&str; 2] = ["subagents", TOOL_RESULTS];
 /// Entries of a folder that are looked at for a session to name: it may be the root of the file system.
 const MOST_ENTRIES: usize = 20_000;
-/// What tools gave back, kept beside a session: whatever it looks like, it is no transcript.
-const TOOL_RESULTS: &str = "tool-results";
 
 /// A session's file.
 #[derive(Clone)]
@@ -51,7 +46,7 @@ pub struct Home {
 #[must_use]
 pub fn homes() -> Vec<Home> {
     let mut homes = Vec::new();
-    for agent in AGENTS {
+    for &agent in AGENTS {
         let configured = std::env::var(agent.home().variable).unwrap_or_default();
         let mut paths: Vec<_> =
             configured.split(',').map(str::trim).filter(|path| !path.is_empty()).map(PathBuf::from).collect();
@@ -71,7 +66,7 @@ pub fn session_files(homes: &[Home]) -> Vec<SessionFile> {
     for Home { agent, path } in homes {
         let from = search.files.len();
         for (folder, levels) in agent.home().sessions {
-            if let Ok(folder) = fs::canonicalize(path.join(folder)) {
+            if let Ok(folder) = path.join(folder).canonicalize() {
                 search.sessions_in(&folder, Some(*agent), levels);
             }
         }
@@ -94,7 +89,7 @@ pub fn session_files_below(root: &Path) -> Vec<SessionFile> {
         return session_files(&homes);
     }
     let mut search = Search::default();
-    let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     search.sessions_in(&root, None, &(0..=MOST_FOLDERS));
     search.end(0, false);
     newest_first(search.files)
@@ -134,7 +129,7 @@ pub fn transcripts(homes: &[Home]) -> Transcripts {
     for Home { agent, path } in homes {
         let from = search.files.len();
         for (folder, _) in agent.home().sessions {
-            match fs::canonicalize(path.join(folder)) {
+            match path.join(folder).canonicalize() {
                 Ok(folder) => search.transcripts_below(&folder, Some(*agent)),
                 Err(error) if error.kind() != io::ErrorKind::NotFound => search.unreadable.push(error.kind()),
                 Err(_) => {}
@@ -151,14 +146,14 @@ pub fn transcripts(homes: &[Home]) -> Transcripts {
 /// # Errors
 /// [`crate::ErrorKind::Io`] when there is nothing at `path`.
 pub fn transcripts_below(path: &Path) -> Result<Transcripts> {
-    let metadata = fs::metadata(path).map_err(|error| Error::os(error, path))?;
+    let metadata = path.metadata().map_err(|error| Error::os(error, path))?;
     if metadata.is_dir() {
         let homes = homes_at(path);
         if !homes.is_empty() {
             return Ok(transcripts(&homes));
         }
         let mut search = Search::default();
-        search.transcripts_below(&fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()), None);
+        search.transcripts_below(&path.canonicalize().unwrap_or_else(|_| path.to_owned()), None);
         search.end(0, false);
         return Ok(Transcripts { files: search.files, unreadable: search.unreadable });
     }
@@ -182,7 +177,10 @@ struct Search {
 impl Search {
     /// Adds the session files that lie so many levels below `folder`. Empty ones are only placeholders.
     fn sessions_in(&mut self, folder: &Path, agent: Option<&'static dyn Agent>, levels: &RangeInclusive<usize>) {
-        let leave_out = |entry: &Entry| NO_SESSIONS.iter().any(|name| entry.path.ends_with(name));
+        let leave_out = |entry: &Entry| {
+            let mut homes = AGENTS.iter().map(|agent| agent.home());
+            homes.any(|home| ends_with_any(entry, home.not_sessions) || ends_with_any(entry, home.not_transcripts))
+        };
         let Ok(below) = self.walk.below(folder, *levels.end(), &leave_out) else { return };
         let below = below.take(self.most_entries.unwrap_or(usize::MAX));
         for entry in below.flatten().filter(|entry| levels.contains(&entry.level)) {
@@ -197,7 +195,7 @@ impl Search {
 
     /// Adds every transcript below `folder`, however deep, and what could not be looked into.
     fn transcripts_below(&mut self, folder: &Path, agent: Option<&'static dyn Agent>) {
-        let leave_out = |entry: &Entry| entry.path.ends_with(TOOL_RESULTS);
+        let leave_out = |entry: &Entry| AGENTS.iter().any(|agent| ends_with_any(entry, agent.home().not_transcripts));
         let below = match self.walk.below(folder, usize::MAX, &leave_out) {
             Ok(below) => below,
             Err(error) => return self.unreadable.push(error.kind()),
@@ -219,12 +217,16 @@ impl Search {
     /// its compressed form.
     fn end(&mut self, from: usize, unique_names: bool) {
         if !self.linked.is_empty() {
-            let mut seen: HashSet<_> = self.files.iter().filter_map(|file| fs::canonicalize(&file.path).ok()).collect();
-            let is_new = |file: &SessionFile| fs::canonicalize(&file.path).is_ok_and(|real| seen.insert(real));
+            let mut seen: HashSet<_> = self.files.iter().filter_map(|file| file.path.canonicalize().ok()).collect();
+            let is_new = |file: &SessionFile| file.path.canonicalize().is_ok_and(|real| seen.insert(real));
             self.files.extend(std::mem::take(&mut self.linked).into_iter().filter(is_new));
         }
         without_second_forms(&mut self.files, from, unique_names);
     }
+}
+
+fn ends_with_any(entry: &Entry, names: &[&str]) -> bool {
+    names.iter().any(|name| entry.path.ends_with(name))
 }
 
 /// The file of `entry`, and whether that is a link; `None` when it is none, or gone by now.
@@ -232,7 +234,7 @@ fn session_file(entry: Entry, id: String, agent: Option<&'static dyn Agent>) -> 
     if !matches!(entry.kind, Kind::File | Kind::LinkedFile) {
         return None;
     }
-    let metadata = fs::metadata(&entry.path).ok()?;
+    let metadata = entry.path.metadata().ok()?;
     let modified = metadata.modified().unwrap_or(UNIX_EPOCH);
     let file = SessionFile { path: entry.path, id, agent, modified, size: metadata.len() };
     Some((file, entry.kind == Kind::LinkedFile))
@@ -241,7 +243,7 @@ fn session_file(entry: Entry, id: String, agent: Option<&'static dyn Agent>) -> 
 /// The id in the name of a transcript, a session's or a subagent's; `None` for every other file's.
 fn transcript_id(agent: Option<&'static dyn Agent>, name: &OsStr) -> Option<String> {
     let session = session_id(agent, name);
-    if session.is_some() || agent.is_some_and(|agent| agent.home().subagents == SubagentFiles::Threads) {
+    if session.is_some() || agent.is_some_and(|agent| !matches!(agent.home().subagents, SubagentFiles::Beside(_))) {
         return session;
     }
     let name = name.to_string_lossy();
@@ -281,6 +283,8 @@ fn without_second_forms(files: &mut Vec<SessionFile>, from: usize, unique_names:
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn put(root: &Path, file: &str) {

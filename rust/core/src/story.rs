@@ -162,7 +162,8 @@ impl Story {
         if self.first_timestamp.is_empty() {
             self.first_timestamp = envelope.timestamp.to_string();
         }
-        for (known, named) in [(&mut self.agent_id, &envelope.agent_id), (&mut self.agent_name, &envelope.agent_name)] {
+        let setting = envelope.setting();
+        for (known, named) in [(&mut self.agent_id, &setting.agent_id), (&mut self.agent_name, &setting.agent_name)] {
             if known.is_empty() && !named.is_empty() {
                 known.clone_from(named);
             }
@@ -170,7 +171,7 @@ impl Story {
         match signal {
             Signal::User { words, text, human: false, .. } => {
                 self.prompt = self.prompt.take().or_else(|| Some(text.clone()).filter(|text| !text.is_empty()));
-                self.queue.foreign_entry(&text, words.note, &envelope.session_id);
+                self.queue.foreign_entry(&text, words.note, &envelope.setting().session_id);
             }
             Signal::User { words, text, images, lossy, .. } => {
                 if self.prompt.is_none() && !text.is_empty() {
@@ -248,7 +249,7 @@ impl Story {
         let clear = words.clear;
         // A summary is written by the program: it never was in the queue.
         let said = if words.markup { "" } else { &words.says };
-        let session = &envelope.session_id;
+        let session = &envelope.setting().session_id;
         let repeats = if words.program {
             self.queue.foreign_entry(text, words.note, session);
             None
@@ -499,7 +500,7 @@ fn event_of(envelope: &Envelope, role: Role) -> Event {
         live: true,
         uuid: envelope.uuid.clone(),
         message_id: String::new(),
-        session_id: envelope.session_id.clone(),
+        session_id: envelope.setting().session_id.clone(),
         place: envelope.place,
     }
 }

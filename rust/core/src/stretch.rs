@@ -12,14 +12,15 @@ use std::sync::{Arc, Mutex};
 use memchr::memmem::Finder;
 use rustc_hash::FxBuildHasher;
 
-use crate::agents::{Agent, Context, Ends, Evidence};
+use crate::agents::{Agent, Context, Ends, Evidence, WrittenSetting};
 use crate::branches::{Link, Node};
 use crate::entry::{Class, Damage, Entry, Place, Reason, Records};
 use crate::error::{Error, Result};
-use crate::event::{Envelope, InlineImage, MetImage, Passed, Said, Signal};
+use crate::event::{Envelope, InlineImage, MetImage, Passed, Said, Setting, Signal};
 use crate::head::Head;
 use crate::images::ImageStore;
 use crate::json::{self, Members, Value};
+use crate::reader::{RecordSink, Threads};
 
 /// Damaged pieces that are listed one by one; the rest are only counted.
 pub const MOST_DAMAGE_LISTED: usize = 1_000;
@@ -29,12 +30,12 @@ pub const MOST_DAMAGE_LISTED: usize = 1_000;
 const MOST_TYPES: usize = 1_000;
 const TYPE_CHARACTERS: usize = 100;
 
-/// Texts that are kept to be shared: sessions, folders and versions change rarely.
-const MOST_SHARED: usize = 12;
+/// Settings that are kept to be shared: sessions, folders and versions change rarely, subagents at work are few.
+const MAX_SETTINGS: usize = 8;
 
 /// How to read.
 #[derive(Clone, Copy)]
-pub struct Reading<'s> {
+pub struct ReadOptions<'s> {
     /// Whose transcript it is; recognised from its records when `None`.
     pub agent: Option<&'static dyn Agent>,
     /// Whether the file is a subagent's own, all of whose lines are marked as sidechain.
@@ -42,9 +43,7 @@ pub struct Reading<'s> {
     /// Where images go; `None` to leave them.
     pub images: Option<&'s Mutex<ImageStore>>,
     /// Threads that may read it.
-    pub threads: usize,
-    /// The least, in bytes, that a thread is given.
-    pub least_stretch: u64,
+    pub threads: Threads,
 }
 
 /// Entries of one type.
@@ -135,40 +134,58 @@ pub struct StretchReader<'s> {
     /// A failure to keep an image.
     image_error: Option<io::Error>,
     calls: Calls,
-    shared: Shared,
+    settings: Settings,
     /// How entries that were dropped ended.
     ends: Ends,
     /// The ids of the entry that is passed over just now, and of its parent.
     passing: Option<(Node, Node)>,
 }
 
-/// Texts that repeat from line to line, each in memory once.
+/// What entries have in common, each in memory once: looking it up again is a comparison of what is written.
 #[derive(Default)]
-struct Shared {
-    /// As written between the quotes, and decoded.
-    recent: Vec<(Box<[u8]>, Arc<str>)>,
-    /// Where the next new text goes when all places are taken.
+struct Settings {
+    /// The one in the first place was met last.
+    recent: Vec<MetSetting>,
+    /// Where the next new one goes when all places are taken.
     next: usize,
-    none: Arc<str>,
+    /// What all entries have in common where they do not say it themselves.
+    around: Option<Arc<Setting>>,
 }
 
-impl Shared {
-    fn get(&mut self, value: Option<Value<'_>>) -> Arc<str> {
-        let Some(raw) = value.and_then(Value::raw_string).filter(|raw| !raw.is_empty()) else {
-            return self.none.clone();
-        };
-        if let Some((_, known)) = self.recent.iter().find(|(written, _)| written.as_ref() == raw) {
-            return known.clone();
+struct MetSetting {
+    /// As its texts are written between the quotes.
+    written: [Box<[u8]>; 6],
+    decoded: Arc<Setting>,
+}
+
+impl Settings {
+    fn get(&mut self, written: WrittenSetting<'_>) -> Option<Arc<Setting>> {
+        let WrittenSetting { session_id, cwd, version, agent_id, agent_name, parent_call } = written;
+        let raw = [session_id, cwd, version, agent_id, agent_name, parent_call]
+            .map(|value| value.and_then(Value::raw_string).unwrap_or_default());
+        if raw.iter().all(|text| text.is_empty()) {
+            return self.around.clone();
         }
-        let new: Arc<str> = json::decode(raw).text.into();
-        let entry = (raw.into(), new.clone());
-        if self.recent.len() < MOST_SHARED {
+        let known = self.recent.iter().position(|known| known.written.iter().map(AsRef::as_ref).eq(raw));
+        if let Some(at) = known {
+            self.recent.swap(0, at);
+            return Some(self.recent[0].decoded.clone());
+        }
+        let [session_id, cwd, version, agent_id, agent_name, parent_call] =
+            raw.map(|raw| json::decode(raw).text.into());
+        let new = Setting { session_id, cwd, version, agent_id, agent_name, parent_call };
+        let new = Arc::new(match &self.around {
+            Some(around) => new.or(around),
+            None => new,
+        });
+        let entry = MetSetting { written: raw.map(Into::into), decoded: new.clone() };
+        if self.recent.len() < MAX_SETTINGS {
             self.recent.push(entry);
         } else {
-            self.recent[self.next % MOST_SHARED] = entry;
+            self.recent[1 + self.next % (MAX_SETTINGS - 1)] = entry;
             self.next += 1;
         }
-        new
+        Some(new)
     }
 }
 
@@ -207,8 +224,8 @@ impl<'s> StretchReader<'s> {
     #[must_use]
     pub fn new(head: Head, images: Option<&'s Mutex<ImageStore>>, first: bool) -> Self {
         let calls = Calls { first, known: HashMap::default(), any: !first };
-        let (stretch, shared, ends) = (Stretch::default(), Shared::default(), Ends::default());
-        Self { head, images, stretch, image_error: None, calls, shared, ends, passing: None }
+        let (stretch, settings, ends) = (Stretch::default(), Settings::default(), Ends::default());
+        Self { head, images, stretch, image_error: None, calls, settings, ends, passing: None }
     }
 
     fn add_dropped(&mut self, (id, parent): (Node, Node)) -> Link {
@@ -218,12 +235,13 @@ impl<'s> StretchReader<'s> {
     }
 }
 
-impl StretchReader<'_> {
+impl RecordSink for StretchReader<'_> {
+    fn begin_document(&mut self, document: Value<'_>) {
+        self.settings.around = self.settings.get(self.head.agent.document_setting(document));
+    }
+
     /// Whether an image could not be kept.
-    ///
-    /// # Errors
-    /// [`crate::ErrorKind::Io`] when that is so.
-    pub fn failure(&mut self) -> Result<()> {
+    fn failure(&mut self) -> Result<()> {
         self.image_error.take().map_or(Ok(()), |error| Err(Error::os(error, &std::env::temp_dir())))
     }
 }
@@ -232,7 +250,7 @@ struct StretchContext<'t> {
     calls: &'t Calls,
     images: Option<&'t Mutex<ImageStore>>,
     image_error: &'t mut Option<io::Error>,
-    shared: &'t mut Shared,
+    settings: &'t mut Settings,
 }
 
 impl Context for StretchContext<'_> {
@@ -240,8 +258,8 @@ impl Context for StretchContext<'_> {
         self.calls.may_be_subagent(call)
     }
 
-    fn shared(&mut self, value: Option<Value<'_>>) -> Arc<str> {
-        self.shared.get(value)
+    fn setting(&mut self, written: WrittenSetting<'_>) -> Option<Arc<Setting>> {
+        self.settings.get(written)
     }
 
     fn keep(&mut self, image: InlineImage<'_>) -> Option<MetImage> {
@@ -263,7 +281,7 @@ impl Records for StretchReader<'_> {
             calls: &self.calls,
             images: self.images,
             image_error: &mut self.image_error,
-            shared: &mut self.shared,
+            settings: &mut self.settings,
         };
         if class == Class::Unknown {
             signals.push(Signal::Passed(Passed::Plain));

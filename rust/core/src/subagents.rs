@@ -3,30 +3,27 @@
 mod links;
 
 use std::ffi::OsStr;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use crate::agents::{AGENTS, AboutSubagent, FilesBeside, SubagentFiles, SubagentRole};
 use crate::error::{Error, ErrorKind};
 use crate::event::{Event, LinkedBy};
-use crate::input::{Input, Source, plain_name};
+use crate::io::walk::{Kind, Walk, names_in};
+use crate::io::{Input, Source, plain_name, read_file};
 use crate::json::Value;
 use crate::lines::LineReader;
 use crate::parallel;
+use crate::progress::Progress;
+use crate::reader::Threads;
 use crate::story::Story;
-use crate::transcript::{Reading, Sidechain, Transcript};
-use crate::walk::{Kind, Walk};
+use crate::transcript::{ReadOptions, Sidechain, Transcript};
 
 pub use links::link;
 
-/// Agents of the program itself, which replay the parent's history: no subagents of the story.
-const INTERNAL: [&str; 2] = ["aprompt_suggestion-", "aside_question-"];
-/// The agent that writes the summary at a compaction.
-const COMPACTION: &str = "acompact-";
-
-/// Folders below `subagents/` that are looked into. Seen: two.
+/// Folders below that of the subagents that are looked into. Seen: two.
 const MOST_FOLDERS: usize = 8;
 /// Lines of a flat agent file that are looked at for the session it belongs to.
 const MOST_LINES: u64 = 50;
@@ -37,13 +34,13 @@ const MOST_DEEP: usize = 150;
 /// A subagent of a session.
 #[derive(Default)]
 pub struct Subagent {
-    /// What stands between `agent-` and `.jsonl`, or what the lines say.
+    /// What its file's name says, or its lines.
     pub id: String,
     /// The file, below the session's folder; `None` for inline ones.
     pub file: Option<String>,
-    /// From `agent-<id>.meta.json` or the call.
+    /// From the file that tells of it, or from the call.
     pub description: String,
-    /// From `agent-<id>.meta.json` or the call.
+    /// From the file that tells of it, or from the call.
     pub agent_type: String,
     /// The call that started it.
     pub tool_use_id: Option<String>,
@@ -105,11 +102,18 @@ pub struct Found {
     pub unreadable: Vec<UnreadableFile>,
 }
 
-/// The agent id in a file name: what stands between `agent-` and `.jsonl`, of a compressed file too.
+/// Whether some agent calls the files of its subagents like this.
 #[must_use]
-pub fn agent_id(name: &OsStr) -> Option<&str> {
-    let name = name.to_str()?.strip_prefix("agent-")?;
-    plain_name(name).strip_suffix(".jsonl")
+pub fn is_subagent_file(name: &OsStr) -> bool {
+    AGENTS.iter().any(|agent| match agent.home().subagents {
+        SubagentFiles::Beside(files) => agent_id(files, name).is_some(),
+        SubagentFiles::None | SubagentFiles::Threads => false,
+    })
+}
+
+/// The subagent's id in a file name, of a compressed file too.
+fn agent_id<'n>(files: &FilesBeside, name: &'n OsStr) -> Option<&'n str> {
+    (files.id)(plain_name(name.to_str()?))
 }
 
 /// The session id in a file name.
@@ -123,7 +127,7 @@ pub fn session_stem(path: &Path) -> Option<&str> {
 /// Reads the agent files that belong to the session at `path`: those in its folder, and those that lie flat
 /// beside it and say that they are this session's.
 #[must_use]
-pub fn beside(path: &Path, session_ids: &[String], reading: Reading<'_>) -> Found {
+pub fn beside(path: &Path, called: &'static FilesBeside, session_ids: &[String], reading: ReadOptions<'_>) -> Found {
     let mut found = Found::default();
     let Some(folder) = path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
     else {
@@ -131,13 +135,13 @@ pub fn beside(path: &Path, session_ids: &[String], reading: Reading<'_>) -> Foun
     };
     let mut files = Vec::new();
     if let Some(stem) = session_stem(path) {
-        files = agent_files_below(&folder.join(stem).join("subagents"));
+        files = agent_files_below(&folder.join(stem).join(called.folder), called);
         let is_named = |id: &str| id == stem || session_ids.iter().any(|known| known == id);
-        files.extend(flat_agent_files(folder, reading.threads, is_named));
+        files.extend(flat_agent_files(folder, called, reading.threads.count, is_named));
     }
     // Side by side already, one thread each.
-    let each = Reading { subagent_file: true, threads: 1, ..reading };
-    let read = parallel::map(reading.threads, &files, |file| read_agent_file(file, folder, each));
+    let each = ReadOptions { subagent_file: true, threads: Threads::one(), ..reading };
+    let read = parallel::map(reading.threads.count, &files, |file| read_agent_file(file, called, folder, each));
     for result in read {
         match result {
             Ok(Some(AgentFile::Subagent(agent))) => {
@@ -158,6 +162,7 @@ pub fn beside(path: &Path, session_ids: &[String], reading: Reading<'_>) -> Foun
 /// and to list it, or to look into each agent's file in it, takes longer than to read one of them.
 struct Listing {
     folder: PathBuf,
+    called: &'static FilesBeside,
     modified: SystemTime,
     files: Vec<FlatAgentFile>,
 }
@@ -176,14 +181,21 @@ static LAST_LISTING: Mutex<Option<Listing>> = Mutex::new(None);
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// The agent files that lie directly in `folder` and say that they belong to one of the sessions that `is_named` knows.
-fn flat_agent_files(folder: &Path, threads: usize, is_named: impl Fn(&str) -> bool + Sync) -> Vec<PathBuf> {
+fn flat_agent_files(
+    folder: &Path,
+    called: &'static FilesBeside,
+    threads: usize,
+    is_named: impl Fn(&str) -> bool + Sync,
+) -> Vec<PathBuf> {
     let last = || LAST_LISTING.lock().unwrap_or_else(PoisonError::into_inner);
-    let modified = fs::metadata(folder).and_then(|metadata| metadata.modified()).ok();
+    let modified = folder.metadata().and_then(|metadata| metadata.modified()).ok();
     let settled = modified.filter(|modified| modified.elapsed().is_ok_and(|age| age > SETTLED));
-    let known = last().take_if(|last| last.folder == folder && Some(last.modified) == settled);
-    let mut files = known.map_or_else(|| listed(folder), |known| known.files);
+    let is_known =
+        |last: &Listing| last.folder == folder && std::ptr::eq(last.called, called) && Some(last.modified) == settled;
+    let known = last().take_if(|last| is_known(last));
+    let mut files = known.map_or_else(|| listed(folder, called), |known| known.files);
     let looked_into = parallel::map(threads, &files, |file| match &file.session {
-        None if is_file(&file.path) => session_of(&file.path),
+        None if is_file(&file.path) => session_of(&file.path, called),
         known => known.clone(),
     });
     for (file, session) in files.iter_mut().zip(looked_into) {
@@ -193,46 +205,46 @@ fn flat_agent_files(folder: &Path, threads: usize, is_named: impl Fn(&str) -> bo
     // It may be gone, which the time of the folder tells only once that has settled.
     let mine = mine.map(|file| file.path.clone()).filter(|path| is_file(path)).collect();
     if let Some(modified) = settled {
-        *last() = Some(Listing { folder: folder.to_owned(), modified, files });
+        *last() = Some(Listing { folder: folder.to_owned(), called, modified, files });
     }
     mine
 }
 
-fn listed(folder: &Path) -> Vec<FlatAgentFile> {
-    agent_files_in(folder).into_iter().map(|path| FlatAgentFile { path, session: None }).collect()
+fn listed(folder: &Path, called: &FilesBeside) -> Vec<FlatAgentFile> {
+    agent_files_in(folder, called).into_iter().map(|path| FlatAgentFile { path, session: None }).collect()
 }
 
 /// What is called like an agent file directly in `folder`, by name. A folder that is not there has none.
-fn agent_files_in(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    // By name alone: to ask the system about every session in the folder takes longer than to read one.
-    let named = entries.flatten().filter(|entry| agent_id(&entry.file_name()).is_some());
-    let mut files: Vec<_> = named.map(|entry| entry.path()).collect();
+fn agent_files_in(folder: &Path, called: &FilesBeside) -> Vec<PathBuf> {
+    let Ok(names) = names_in(folder) else { return Vec::new() };
+    let named = names.filter(|name| agent_id(called, name).is_some());
+    let mut files: Vec<_> = named.map(|name| folder.join(name)).collect();
     files.sort();
     files
 }
 
 /// Whether it can be read to an end: a pipe would be waited for.
 fn is_file(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
+    path.metadata().is_ok_and(|metadata| metadata.is_file())
 }
 
 /// The agent files below `folder`, those of a folder before those of the folders in it.
-fn agent_files_below(folder: &Path) -> Vec<PathBuf> {
+fn agent_files_below(folder: &Path, called: &FilesBeside) -> Vec<PathBuf> {
     let mut walk = Walk::default();
     let Ok(below) = walk.below(folder, MOST_FOLDERS, &|_| false) else { return Vec::new() };
     let files = below.flatten().filter(|entry| matches!(entry.kind, Kind::File | Kind::LinkedFile));
-    let named = files.map(|entry| entry.path).filter(|path| path.file_name().and_then(agent_id).is_some());
+    let named =
+        files.map(|entry| entry.path).filter(|path| path.file_name().and_then(|name| agent_id(called, name)).is_some());
     let mut files: Vec<_> = named.collect();
     files.sort_by(|one, other| (one.parent(), one.file_name()).cmp(&(other.parent(), other.file_name())));
     files
 }
 
 /// The session that the first lines of an agent file name.
-fn session_of(path: &Path) -> Option<String> {
+fn session_of(path: &Path, called: &FilesBeside) -> Option<String> {
     let mut lines = LineReader::new(Input::open_to_look(path).ok()?);
-    while let Ok(Some(line)) = lines.next_line(&mut |_| Ok(())) {
-        let id = Value::new(line.bytes.trim_ascii()).get("sessionId").and_then(Value::text);
+    while let Ok(Some(line)) = lines.next_line(&mut Progress::silent()) {
+        let id = (called.session)(Value::new(line.bytes.trim_ascii())).and_then(Value::text);
         if let Some(id) = id {
             return Some(id.text.into_owned());
         }
@@ -248,15 +260,22 @@ enum AgentFile {
     Bridge(ChapterBridge),
 }
 
-fn read_agent_file(path: &Path, folder: &Path, reading: Reading<'_>) -> Result<Option<AgentFile>, UnreadableFile> {
-    let Some(id) = path.file_name().and_then(agent_id) else { return Ok(None) };
-    if INTERNAL.iter().any(|internal| id.starts_with(internal)) {
+fn read_agent_file(
+    path: &Path,
+    called: &FilesBeside,
+    folder: &Path,
+    reading: ReadOptions<'_>,
+) -> Result<Option<AgentFile>, UnreadableFile> {
+    let Some(id) = path.file_name().and_then(|name| agent_id(called, name)) else { return Ok(None) };
+    let role = (called.role)(id);
+    if role == SubagentRole::Internal {
         return Ok(None);
     }
     let file = path.strip_prefix(folder).unwrap_or(path).to_string_lossy().replace('\\', "/");
-    let is_bridge = id.starts_with(COMPACTION);
+    let is_bridge = role == SubagentRole::Compacts;
     let images = reading.images.filter(|_| !is_bridge);
-    let read = Transcript::read(Source::Path(path.to_owned()), Reading { images, ..reading }, &mut |_, _| true);
+    let read =
+        Transcript::read(Source::Path(path.to_owned()), ReadOptions { images, ..reading }, &mut Progress::silent());
     let mut transcript = match read {
         Ok(transcript) => transcript,
         // It may be gone since it was listed, and empty ones are placeholders.
@@ -271,16 +290,15 @@ fn read_agent_file(path: &Path, folder: &Path, reading: Reading<'_>) -> Result<O
         let bridge = ChapterBridge { id: id.to_owned(), file, timestamp: story.first_timestamp, text };
         return Ok(Some(AgentFile::Bridge(bridge)));
     }
-    let meta = fs::read(path.with_file_name(format!("agent-{id}.meta.json"))).unwrap_or_default();
-    let meta: serde_json::Value = serde_json::from_slice(&meta).unwrap_or_default();
-    let text = |name: &str| meta.get(name).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
+    let about = read_file(path.with_file_name((called.about)(id))).unwrap_or_default();
+    let AboutSubagent { description, agent_type, call, name } = (called.read_about)(&about);
     Ok(Some(AgentFile::Subagent(Box::new(Subagent {
         id: id.to_owned(),
         file: Some(file),
-        description: text("description"),
-        agent_type: text("agentType"),
-        named_call: text("toolUseId"),
-        meta_name: text("name"),
+        description,
+        agent_type,
+        named_call: call,
+        meta_name: name,
         story,
         transcript,
         ..Subagent::default()
@@ -332,16 +350,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_what_stands_between_prefix_and_suffix() {
-        for (name, id) in [
-            ("agent-a93ccab.jsonl", Some("a93ccab")),
-            ("agent-name@team.x_1.jsonl", Some("name@team.x_1")),
-            ("agent-a1.jsonl.zst", Some("a1")),
-            ("agent-a1.jsonl.gz", Some("a1")),
-            ("agent-a1.meta.json", None),
-            ("journal.jsonl", None),
+    fn a_subagents_file_is_known_however_it_is_compressed() {
+        for (name, is_one) in [
+            ("agent-a1.jsonl", true),
+            ("agent-a1.jsonl.zst", true),
+            ("agent-a1.jsonl.gz", true),
+            ("agent-a1.meta.json", false),
+            ("log-v-1.jsonl", false),
         ] {
-            assert_eq!(agent_id(OsStr::new(name)), id, "{name}");
+            assert_eq!(is_subagent_file(OsStr::new(name)), is_one, "{name}");
         }
     }
 }

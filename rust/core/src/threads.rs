@@ -5,31 +5,34 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::agents::Agent;
-use crate::error::{Error, ErrorKind};
+use crate::error::ErrorKind;
 use crate::event::Thread;
-use crate::input::{Input, Source};
+use crate::io::{Input, Source};
 use crate::json::Value;
-use crate::lines::LineReader;
 use crate::parallel;
+use crate::progress::Progress;
+use crate::reader::Threads;
 use crate::sessions::{Home, homes, session_files, session_files_in};
 use crate::subagents::{Found, Subagent, UnreadableFile, is_gone};
-use crate::transcript::{Reading, Transcript};
+use crate::transcript::{ReadOptions, Transcript};
 
-/// Lines that are looked at for what a file says about its session, and bytes of each.
-const MOST_LINES: u64 = 3;
-const MOST_BYTES: usize = 16 << 20;
+/// Lines that are looked at for what a file says about its session; the bytes of them, and when these do not tell.
+const MAX_LINES: usize = 3;
+const SMALL_HEAD: usize = 64 << 10;
+const MAX_HEAD: usize = 16 << 20;
 
 /// Reads the files of the sessions that `session`, whose file is at `path`, started, and of those that these started.
 #[must_use]
-pub fn of(path: &Path, session: &str, agent: &'static dyn Agent, reading: Reading<'_>) -> Found {
+pub fn of(path: &Path, session: &str, agent: &'static dyn Agent, reading: ReadOptions<'_>) -> Found {
     let mut found = Found::default();
     let candidates = candidates(path, agent);
-    let heads = parallel::map(reading.threads, &candidates, |(path, _)| thread_of(path, agent));
+    let heads = parallel::map(reading.threads.count, &candidates, |(path, _)| thread_of(path, agent));
     let strangers = candidates.into_iter().zip(heads).filter_map(|(file, head)| Some((file, head?)));
     let family = family(session, strangers);
     // Side by side already, one thread each.
-    let each = Reading { agent: Some(agent), subagent_file: true, threads: 1, ..reading };
-    for result in parallel::map(reading.threads, &family, |((path, file), thread)| read(path, file, thread, each)) {
+    let each = ReadOptions { agent: Some(agent), subagent_file: true, threads: Threads::one(), ..reading };
+    for result in parallel::map(reading.threads.count, &family, |((path, file), thread)| read(path, file, thread, each))
+    {
         match result {
             Ok(subagent) => found.subagents.extend(subagent),
             Err(unreadable) => found.unreadable.push(unreadable),
@@ -99,26 +102,29 @@ fn configured_home(path: &Path, agent: &'static dyn Agent) -> Option<PathBuf> {
 
 /// What the file at `path` says about its session where it begins.
 pub(crate) fn thread_of(path: &Path, agent: &'static dyn Agent) -> Option<Thread> {
-    let mut lines = LineReader::new(Input::open_to_look(path).ok()?);
+    let mut input = Input::open_to_look(path).ok()?;
     // Every session there is may be looked at: that must not take the memory of its longest line.
-    let mut go_on = |begun: &[u8]| {
-        let too_long = || Error::new(ErrorKind::NotATranscript, "the line is too long");
-        if begun.len() <= MOST_BYTES { Ok(()) } else { Err(too_long()) }
-    };
-    while let Ok(Some(line)) = lines.next_line(&mut go_on) {
-        let bytes = line.bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line.bytes);
-        if let Some(thread) = agent.thread(Value::new(bytes.trim_ascii())) {
-            return Some(thread);
-        }
-        if line.number >= MOST_LINES {
-            return None;
+    for size in [SMALL_HEAD, MAX_HEAD] {
+        let head = input.head(size, &mut Progress::silent()).ok()?;
+        let is_all = head.len() < size;
+        let beginning = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&head);
+        let lines = beginning.split_inclusive(|&byte| byte == b'\n').take(MAX_LINES);
+        let whole: Vec<_> = lines.filter(|line| is_all || line.ends_with(b"\n")).collect();
+        let thread = whole.iter().find_map(|line| agent.thread(Value::new(line.trim_ascii())));
+        if thread.is_some() || is_all || whole.len() == MAX_LINES {
+            return thread;
         }
     }
     None
 }
 
-fn read(path: &Path, file: &str, thread: &Thread, reading: Reading<'_>) -> Result<Option<Subagent>, UnreadableFile> {
-    let read = Transcript::read(Source::Path(path.to_owned()), reading, &mut |_, _| true);
+fn read(
+    path: &Path,
+    file: &str,
+    thread: &Thread,
+    reading: ReadOptions<'_>,
+) -> Result<Option<Subagent>, UnreadableFile> {
+    let read = Transcript::read(Source::Path(path.to_owned()), reading, &mut Progress::silent());
     let mut transcript = match read {
         Ok(transcript) => transcript,
         // It may be gone since it was listed.

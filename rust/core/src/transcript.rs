@@ -1,46 +1,33 @@
 //! One transcript file, read from end to end: its stories, and what is known about the file as a whole.
 //!
-//! A large file is cut into stretches of whole lines that are read on all cores; here they are folded in order.
+//! [`crate::reader`] reads it, on several threads when it is large; here what its stretches say is folded in order.
 
 mod facts;
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Arc;
 
 use compact_str::CompactString;
 use rustc_hash::FxHashMap;
 
 use crate::agents::{AGENTS, Agent, Sieve};
 use crate::branches::{Branches, Link, mark};
-use crate::document;
-use crate::entry::{Class, Damage, LineEntries, Place, Reason, Skimming};
-use crate::error::{Error, ErrorKind, Result};
-use crate::event::{EntryId, Envelope, Fact, Said, Signal};
-use crate::head::{Head, Stranger};
-use crate::input::{FileStretch, Input, Source, stretches};
-use crate::lines::{LINE_LIMIT, LineReader, Memory};
-use crate::parallel;
+use crate::entry::{Class, Damage, Place, Reason};
+use crate::error::{ErrorKind, Result};
+use crate::event::{EntryId, Envelope, Fact, Said, Setting, Signal};
+use crate::head::Stranger;
+use crate::io::Source;
+use crate::progress::Progress;
+use crate::reader::{Extent, Fold, Opened, not_a_transcript};
 use crate::story::Story;
-use crate::stretch::{Stretch, StretchReader};
+use crate::stretch::StretchReader;
 
 pub use facts::{Distinct, Facts};
 
-pub use crate::stretch::{MOST_DAMAGE_LISTED, Reading, TypeCount, UnknownType};
-
-/// How many bytes are looked through for the first brace before the input is taken for something else.
-const PROOF_WINDOW: u64 = 1 << 20;
-
-/// How often the watcher is told, in bytes.
-const WATCH_EVERY: u64 = 4 << 20;
+pub use crate::stretch::{MOST_DAMAGE_LISTED, ReadOptions, TypeCount, UnknownType};
 
 /// Dropped entries that may wait for one that says something.
-const MOST_DROPPED: usize = 1_000;
-
-/// Stretches for each thread that may be read before their turn.
-const STRETCHES_AHEAD: usize = 2;
-
-/// Told how far reading has come: bytes done, and bytes in all when known. Says whether to go on.
-pub type Watch<'w> = &'w mut (dyn FnMut(u64, Option<u64>) -> bool + Send);
+const MAX_DROPPED: usize = 1_000;
 
 /// A subagent whose lines stand in the session's own file.
 pub struct Sidechain {
@@ -128,10 +115,14 @@ impl Transcript {
     ///
     /// # Errors
     /// [`ErrorKind::Io`] when it cannot be read, [`ErrorKind::NotATranscript`] when it holds no records,
-    /// [`ErrorKind::Stopped`] when the watcher says so.
-    pub fn read(source: Source, reading: Reading<'_>, watch: Watch<'_>) -> Result<Self> {
-        let mut beginning = Vec::new();
-        let read = Self::read_all(source, reading, watch, &mut beginning);
+    /// [`ErrorKind::Stopped`].
+    pub fn read(source: Source, options: ReadOptions<'_>, progress: &mut Progress<'_>) -> Result<Self> {
+        let mut opened = Opened::open(source, options.agent, options.threads, progress)?;
+        if let Some(stranger) = opened.surely_strange() {
+            return Err(stranger.error());
+        }
+        let beginning = opened.take_beginning();
+        let read = Self::read_all(opened, options, progress);
         let says_nothing = match &read {
             Ok(transcript) => transcript.story.events.is_empty() && transcript.sidechains.is_empty(),
             Err(error) => error.kind() == ErrorKind::NotATranscript,
@@ -142,19 +133,13 @@ impl Transcript {
         }
     }
 
-    /// The same, whatever it is that holds no conversation; puts the first bytes into `beginning` unless they are a
-    /// known document's.
-    fn read_all(source: Source, reading: Reading<'_>, watch: Watch<'_>, beginning: &mut Vec<u8>) -> Result<Self> {
-        let parts = stretches(&source, reading.threads, reading.least_stretch)?;
-        let head = parts.as_ref().map(|parts| Head::read(reading.agent, |size| parts[0].head(size))).transpose()?;
-        let fold = match parts.zip(head).filter(|(_, (head, _))| !head.document) {
-            Some((parts, (head, first))) => {
-                *beginning = unless_surely_strange(first)?;
-                read_side_by_side(&parts, head, reading, watch)?
-            }
-            None => read_in_order(source, reading, watch, beginning)?,
-        };
-        let transcript = fold.finish();
+    /// The same, whatever it is that holds no conversation.
+    fn read_all(opened: Opened, options: ReadOptions<'_>, progress: &mut Progress<'_>) -> Result<Self> {
+        let head = opened.head;
+        let mut entries = Entries::new(head.agent, options.subagent_file);
+        let new = |first| StretchReader::new(head, options.images, first);
+        opened.read(*head.agent.record_types(), &new, &mut entries, progress)?;
+        let transcript = entries.finish();
         if transcript.bytes == 0 {
             return Err(not_a_transcript("the input is empty"));
         }
@@ -171,128 +156,8 @@ impl Transcript {
     }
 }
 
-fn not_a_transcript(what: &str) -> Error {
-    Error::new(ErrorKind::NotATranscript, format!("not a transcript: {what}"))
-        .with_hint("give the .jsonl file of a session, or a session id as `retell-fast preview` lists them")
-}
-
-/// The beginning of an input, unless it is one that nothing needs to be read behind.
-fn unless_surely_strange(beginning: Vec<u8>) -> Result<Vec<u8>> {
-    Stranger::surely(&beginning).map_or(Ok(beginning), |stranger| Err(stranger.error()))
-}
-
-fn stopped() -> Error {
-    Error::new(ErrorKind::Stopped, "stopped")
-}
-
-/// Reads the lines of `input`; after each one `each` is told where it ends and may say that it is enough.
-fn read_lines(
-    lines: &mut LineReader,
-    head: Head,
-    reader: &mut StretchReader<'_>,
-    wait: &mut dyn FnMut(u64) -> bool,
-    each: &mut dyn FnMut(&mut StretchReader<'_>, u64) -> Result<()>,
-) -> Result<()> {
-    let mut line_entries = LineEntries::new(head.agent);
-    // Only the beginning of a file tells what it is.
-    let (mut proven, mut done) = (lines.offset() > 0, 0);
-    let no_object = || not_a_transcript("the first megabyte holds no JSON object");
-    while let Some(line) = lines.next_line_or_skim(
-        &mut |begun| {
-            let hopeless = !proven && begun.len() as u64 > PROOF_WINDOW && !begun.contains(&b'{');
-            if hopeless {
-                return Err(no_object());
-            }
-            if wait(done) { Ok(()) } else { Err(stopped()) }
-        },
-        &mut Skimming::new(&mut line_entries, reader),
-    )? {
-        done = line.end();
-        if !proven {
-            proven = line.bytes.contains(&b'{');
-            if !proven && done > PROOF_WINDOW {
-                return Err(no_object());
-            }
-        }
-        line_entries.read(&line, reader);
-        reader.failure()?;
-        each(reader, done)?;
-    }
-    Ok(())
-}
-
-fn read_in_order(source: Source, reading: Reading<'_>, watch: Watch<'_>, beginning: &mut Vec<u8>) -> Result<Fold> {
-    let mut input = Input::open(source)?;
-    let size = input.size();
-    let watch = std::cell::RefCell::new(watch);
-    let told = |done| (watch.borrow_mut())(done, size);
-    let mut wait = || if told(0) { Ok(()) } else { Err(stopped()) };
-    let (head, first) = Head::read(reading.agent, |size| input.head(size, &mut wait))?;
-    let mut fold = Fold::new(head.agent, reading.subagent_file);
-    let mut reader = StretchReader::new(head, reading.images, true);
-    if head.document {
-        let document = input.all(LINE_LIMIT, &mut wait)?;
-        let lines = document::read(&document, head.agent, &mut reader);
-        reader.failure()?;
-        fold.append(reader.stretch, lines, document.len() as u64);
-        return Ok(fold);
-    }
-    *beginning = unless_surely_strange(first)?;
-    let mut lines = LineReader::new(input);
-    let mut next_watch = 0;
-    read_lines(&mut lines, head, &mut reader, &mut |done| told(done), &mut |reader, done| {
-        if !reader.stretch.said.is_empty() || reader.stretch.dropped.len() > MOST_DROPPED {
-            fold.take_all(reader.stretch.said.drain(..), reader.stretch.dropped.drain(..));
-        }
-        if done >= next_watch {
-            next_watch = done + WATCH_EVERY;
-            if !told(done) {
-                return Err(stopped());
-            }
-        }
-        Ok(())
-    })?;
-    fold.append(reader.stretch, lines.lines(), lines.offset());
-    Ok(fold)
-}
-
-fn read_side_by_side(parts: &[FileStretch], head: Head, reading: Reading<'_>, watch: Watch<'_>) -> Result<Fold> {
-    let mut fold = Fold::new(head.agent, reading.subagent_file);
-    let size = parts.iter().map(FileStretch::length).sum();
-    let done = AtomicU64::new(0);
-    let read_part = |at: usize, memory: &mut Memory, stop: &AtomicBool| {
-        let input = Input::of_stretch(&parts[at]);
-        let mut lines = LineReader::starting_at(input, parts[at].start(), std::mem::take(memory));
-        let mut reader = StretchReader::new(head, reading.images, at == 0);
-        let mut told = 0;
-        read_lines(&mut lines, head, &mut reader, &mut |_| true, &mut |_, end| {
-            let read = end - parts[at].start();
-            if read - told >= WATCH_EVERY {
-                done.fetch_add(read - told, Ordering::Relaxed);
-                told = read;
-                if stop.load(Ordering::Relaxed) {
-                    return Err(stopped());
-                }
-            }
-            Ok(())
-        })?;
-        let read = (reader.stretch, lines.lines(), lines.offset() - parts[at].start());
-        *memory = lines.into_memory();
-        Ok(read)
-    };
-    parallel::in_order(
-        reading.threads,
-        parts.len(),
-        reading.threads * STRETCHES_AHEAD,
-        read_part,
-        &mut |(stretch, lines, bytes)| fold.append(stretch, lines, bytes),
-        &mut || if watch(done.load(Ordering::Relaxed), Some(size)) { Ok(()) } else { Err(stopped()) },
-    )?;
-    Ok(fold)
-}
-
-/// Takes in stretches in order.
-struct Fold {
+/// Takes in the entries of a file, in its order.
+struct Entries {
     transcript: Transcript,
     counts: crate::stretch::Counts,
     sieve: Option<Box<dyn Sieve>>,
@@ -300,25 +165,21 @@ struct Fold {
     seen: HashSet<EntryId, rustc_hash::FxBuildHasher>,
     sidechain_of: FxHashMap<EntryId, usize>,
     last_sidechain: Option<usize>,
+    /// Of the last entry that was noted.
+    last_setting: Option<Arc<Setting>>,
     branches: Branches,
 }
 
-impl Fold {
-    fn new(agent: &'static dyn Agent, subagent_file: bool) -> Self {
-        Self {
-            transcript: Transcript::of(agent),
-            counts: <_>::default(),
-            sieve: agent.sieve(),
-            subagent_file,
-            seen: HashSet::default(),
-            sidechain_of: FxHashMap::default(),
-            last_sidechain: None,
-            branches: Branches::default(),
+impl Fold<StretchReader<'_>> for Entries {
+    fn line_read(&mut self, reader: &mut StretchReader<'_>) {
+        let stretch = &mut reader.stretch;
+        if !stretch.said.is_empty() || stretch.dropped.len() > MAX_DROPPED {
+            self.take_all(stretch.said.drain(..), stretch.dropped.drain(..));
         }
     }
 
-    /// Takes in a stretch of so many lines and bytes that follows on what was taken in before.
-    fn append(&mut self, stretch: Stretch, lines: u64, bytes: u64) {
+    fn append(&mut self, reader: StretchReader<'_>, extent: Extent) {
+        let stretch = reader.stretch;
         let before = self.transcript.lines;
         let said = stretch.said.into_iter().map(|mut said| {
             said.envelope.place.line += before;
@@ -333,8 +194,24 @@ impl Fold {
         transcript.damage_total += stretch.damage_total;
         let tail = stretch.incomplete_tail.map(|tail| Place { line: tail.line + before, ..tail });
         transcript.incomplete_tail = transcript.incomplete_tail.or(tail);
-        transcript.lines += lines;
-        transcript.bytes += bytes;
+        transcript.lines += extent.lines;
+        transcript.bytes += extent.bytes;
+    }
+}
+
+impl Entries {
+    fn new(agent: &'static dyn Agent, subagent_file: bool) -> Self {
+        Self {
+            transcript: Transcript::of(agent),
+            counts: <_>::default(),
+            sieve: agent.sieve(),
+            subagent_file,
+            seen: HashSet::default(),
+            sidechain_of: FxHashMap::default(),
+            last_sidechain: None,
+            last_setting: None,
+            branches: Branches::default(),
+        }
     }
 
     /// Takes in entries, and between them those that were dropped, each with how many of the others stand before it.
@@ -414,7 +291,7 @@ impl Fold {
                     }
                 }
                 Signal::ClientMessage { answer, calls } => {
-                    for &answer in answer {
+                    if let Some(answer) = *answer {
                         branches.last_is_of(answer);
                     }
                     for &call in calls {
@@ -431,10 +308,15 @@ impl Fold {
 
     fn note_envelope(&mut self, envelope: &Envelope) {
         let transcript = &mut self.transcript;
-        transcript.session_ids.add(&envelope.session_id);
-        transcript.versions.add(&envelope.version);
-        if transcript.project_path.is_none() && !envelope.cwd.is_empty() {
-            transcript.project_path = Some(envelope.cwd.to_string());
+        if let Some(setting) = &envelope.setting
+            && self.last_setting.as_ref().is_none_or(|last| !Arc::ptr_eq(last, setting))
+        {
+            transcript.session_ids.add(&setting.session_id);
+            transcript.versions.add(&setting.version);
+            if transcript.project_path.is_none() && !setting.cwd.is_empty() {
+                transcript.project_path = Some(setting.cwd.to_string());
+            }
+            self.last_setting = Some(setting.clone());
         }
         if !envelope.timestamp.is_empty() {
             if transcript.first_timestamp.is_empty() {
@@ -448,22 +330,23 @@ impl Fold {
     /// nothing begins a new sidechain; what it answers may also be an entry that was dropped, and then it goes on
     /// where the last one was.
     fn sidechain(&mut self, envelope: &Envelope) -> usize {
-        let by_agent = !envelope.agent_id.is_empty();
-        let group = if by_agent { &envelope.agent_id } else { &envelope.parent_call };
+        let setting = envelope.setting();
+        let by_agent = !setting.agent_id.is_empty();
+        let group = if by_agent { &setting.agent_id } else { &setting.parent_call };
         let agent = (!group.is_empty()).then(|| EntryId::of(group));
         let key = agent.as_ref().unwrap_or(&envelope.parent_uuid);
         let known = self.sidechain_of.get(key).copied().filter(|_| !key.is_empty());
         let last = self.last_sidechain.filter(|_| agent.is_none() && !key.is_empty());
         let at = known.or(last).unwrap_or_else(|| {
             let sidechains = &mut self.transcript.sidechains;
-            let id = if by_agent { envelope.agent_id.to_string() } else { envelope.uuid.to_string() };
+            let id = if by_agent { setting.agent_id.to_string() } else { envelope.uuid.to_string() };
             let id = if id.is_empty() { format!("inline-{}", sidechains.len() + 1) } else { id };
             sidechains.push(Sidechain { id, call: String::new(), story: Story::default() });
             sidechains.len() - 1
         });
         let call = &mut self.transcript.sidechains[at].call;
         if call.is_empty() {
-            call.push_str(&envelope.parent_call);
+            call.push_str(&setting.parent_call);
         }
         for name in agent.iter().chain([&envelope.uuid]).filter(|name| !name.is_empty()) {
             self.sidechain_of.entry(name.clone()).or_insert(at);

@@ -1,4 +1,4 @@
-//! The sessions in `tests/data`, and beside each what must come out of it. `tests/test_corpus.py` reads the same files.
+//! The sessions in `tests/data`, and beside each what must come out of it. `tests/differential/test_corpus.py` reads the same files.
 //!
 //! `NAME.events.json` is all of events.json; `NAME.manifest.json` holds those keys of manifest.json that the session
 //! is about. Subagents are put under the calls that started them.
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use retell_core::sinks::write_events;
-use retell_core::{Conversation, ParseOptions, Source, parse};
+use retell_core::{Conversation, ParseOptions, Progress, Source, parse};
 use serde_json::Value;
 
 fn sessions() -> Vec<PathBuf> {
@@ -36,7 +36,7 @@ fn session_of(expected: &Path) -> PathBuf {
 
 fn conversation(path: &Path, include_subagents: bool) -> Conversation {
     let options = ParseOptions { include_subagents, ..ParseOptions::default() };
-    match parse(Source::Path(path.to_owned()), &options, &mut |_, _| true) {
+    match parse(Source::Path(path.to_owned()), &options, &mut Progress::silent()) {
         Ok(conversation) => conversation,
         Err(error) => panic!("{error}"),
     }

@@ -1,7 +1,8 @@
 //! The line reader against a plain split, however the bytes come in.
 
+use retell_core::Progress;
 use retell_core::Source;
-use retell_core::input::Input;
+use retell_core::io::Input;
 use retell_core::lines::LineReader;
 
 use super::{Dripping, ZSTD_MAGIC};
@@ -31,7 +32,7 @@ fn all_lines(source: Source) -> Vec<Plain> {
     let mut reader = LineReader::new(input);
     let mut lines = Vec::new();
     loop {
-        match reader.next_line(&mut |_| Ok(())) {
+        match reader.next_line(&mut Progress::silent()) {
             Ok(Some(line)) => {
                 assert_eq!(line.overlong, None);
                 lines.push((line.number, line.offset, line.bytes.to_vec(), line.terminated));

@@ -58,7 +58,7 @@ impl Read for Dripping {
 }
 
 fn conversation(source: Source, options: &ParseOptions) -> retell_core::Result<Conversation> {
-    retell_core::parse(source, options, &mut |_, _| true)
+    retell_core::parse(source, options, &mut retell_core::Progress::silent())
 }
 
 /// The conversation in `bytes`, which hold one for sure.

@@ -43,7 +43,7 @@ fn places(bytes: &[u8]) -> Vec<Found> {
     let found = |at: usize| {
         let members = Value::new(&bytes[at..]).members();
         let members = members.flat_map(|(key, value)| [place(key), place(value.raw())]).collect();
-        (value_end(bytes, at), object_start(bytes, at, [b'p', b't']), members)
+        (value_end(bytes, at), object_start(bytes, at, b"pts"), members)
     };
     (0..bytes.len().min(MOST_PLACES)).map(found).collect()
 }

@@ -7,10 +7,9 @@ use pyo3::types::PyDict;
 use retell_core::{CensusOptions, census};
 
 use crate::conversation::to_dict;
-use crate::error::to_python;
 use crate::images::paths_of;
 use crate::parse::number_of_threads;
-use crate::progress::Progress;
+use crate::progress::watched;
 
 /// Counts the types of the records in transcripts. Reads only.
 #[pyfunction]
@@ -27,9 +26,7 @@ pub fn types<'py>(
         return Err(PyValueError::new_err("paths is empty: give None for all sessions there are"));
     }
     let options = CensusOptions { paths: paths.unwrap_or_default(), agent, threads: number_of_threads(threads)? };
-    let mut told = Progress::new(progress.as_ref());
-    let counted = py.detach(|| census(&options, &mut |done, total| told.tell(done, Some(total))));
-    let counted = counted.map_err(|error| told.raised(&error).unwrap_or_else(|| to_python(py, &error)))?;
+    let counted = watched(py, progress.as_ref(), |progress| census(&options, progress))?;
     let found = PyDict::new(py);
     found.set_item("release", env!("CARGO_PKG_VERSION"))?;
     found.update(to_dict(py, &counted)?.bind(py).as_mapping())?;

@@ -2,22 +2,21 @@
 #![expect(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::time::Instant;
+use std::sync::Arc;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use retell_core::images::{self, FileOptions, PlaceholderForm};
-use retell_core::{Error, ErrorKind};
 
-use crate::error::{MissingAssetWarning, to_python};
+use crate::error::MissingAssetWarning;
 use crate::fresh;
 use crate::parse::number_of_threads;
-use crate::progress::PROGRESS_EVERY;
+use crate::progress::watched_at_once;
 
 /// The codec for an agent's transcripts, or None for agents that do not inline images.
 #[pyfunction]
@@ -177,7 +176,10 @@ pub fn externalize(
     has_one_target(out.as_ref(), in_place, dry_run)?;
     let threads = number_of_threads(threads)?;
     let options = FileOptions { cap: max_image_bytes, in_place, dry_run, threads, ..FileOptions::default() };
-    watched(py, progress, |told| images::extract_files(&path, out.as_deref(), &assets_dir, &options, told))
+    watched_at_once(py, progress.as_ref(), |progress| {
+        images::extract_files(&path, out.as_deref(), &assets_dir, &options, progress)
+    })
+    .map(ImageReport::of_all)
 }
 
 /// Puts the images of a file or a folder back.
@@ -199,7 +201,10 @@ pub fn restore(
     has_one_target(out.as_ref(), in_place, dry_run)?;
     let (form, threads) = (form_of(format)?, number_of_threads(threads)?);
     let options = FileOptions { form, allow_missing, in_place, dry_run, threads, ..FileOptions::default() };
-    watched(py, progress, |told| images::restore_files(&path, out.as_deref(), &assets_dir, &options, told))
+    watched_at_once(py, progress.as_ref(), |progress| {
+        images::restore_files(&path, out.as_deref(), &assets_dir, &options, progress)
+    })
+    .map(ImageReport::of_all)
 }
 
 /// Counts the images of a file, a folder, or several. Reads only.
@@ -214,7 +219,8 @@ pub fn list_images(
 ) -> PyResult<ImageReport> {
     let paths = paths_of(path)?;
     let options = FileOptions { cap: max_image_bytes, threads: number_of_threads(threads)?, ..FileOptions::default() };
-    watched(py, progress, |told| images::list_files(&paths, &options, told))
+    watched_at_once(py, progress.as_ref(), |progress| images::list_files(&paths, &options, progress))
+        .map(ImageReport::of_all)
 }
 
 /// One path, or several.
@@ -234,97 +240,87 @@ fn has_one_target(out: Option<&PathBuf>, in_place: bool, dry_run: bool) -> PyRes
     }
 }
 
-/// Does `work` without the interpreter, calls `progress` every now and then, and lets signals through.
-fn watched(
-    py: Python<'_>,
-    progress: Option<Py<PyAny>>,
-    work: impl FnOnce(images::Progress<'_>) -> Result<images::ImageReport, Error> + Send,
-) -> PyResult<ImageReport> {
-    let raised = Mutex::new(None);
-    let last = Mutex::new(None::<Instant>);
-    let told = |done: u64, total: u64| {
-        let due = last.lock().is_ok_and(|mut last| {
-            let due = last.is_none_or(|last| last.elapsed() >= PROGRESS_EVERY);
-            if due {
-                *last = Some(Instant::now());
-            }
-            due
-        });
-        if !due {
-            return true;
-        }
-        let told = Python::attach(|py| {
-            py.check_signals()?;
-            progress.as_ref().map_or(Ok(()), |callback| callback.call1(py, (done, total)).map(drop))
-        });
-        told.map_err(|error| raised.lock().map(|mut slot| *slot = Some(error))).is_ok()
-    };
-    let report = py.detach(|| work(&told));
-    report.map(ImageReport).map_err(|error| {
-        let stopped = (error.kind() == ErrorKind::Stopped).then(|| raised.lock().ok()?.take()).flatten();
-        stopped.unwrap_or_else(|| to_python(py, &error))
-    })
-}
-
 /// What was done with images.
 #[pyclass(frozen, module = "retell_fast")]
-pub struct ImageReport(images::ImageReport);
+pub struct ImageReport {
+    all: Arc<images::ImageReports>,
+    /// The place of the one file that it is about; all together when `None`.
+    file: Option<usize>,
+}
+
+impl ImageReport {
+    fn of_all(all: images::ImageReports) -> Self {
+        Self { all: Arc::new(all), file: None }
+    }
+
+    fn core(&self) -> &images::ImageReport {
+        self.file.map_or(&self.all.total, |file| &self.all.files[file].1)
+    }
+}
 
 #[pymethods]
 impl ImageReport {
+    /// The report of each file, with its path; empty in that of one file.
+    #[getter]
+    fn by_file(&self) -> Vec<(&OsStr, Self)> {
+        let files = if self.file.is_none() { &self.all.files[..] } else { &[] };
+        let paths = files.iter().map(|(path, _)| path.as_os_str());
+        paths.enumerate().map(|(file, path)| (path, Self { all: self.all.clone(), file: Some(file) })).collect()
+    }
+
     #[getter]
     fn files(&self) -> u64 {
-        self.0.files
+        self.core().files
     }
 
     #[getter]
     fn images(&self) -> u64 {
-        self.0.images
+        self.core().images
     }
 
     #[getter]
     fn distinct(&self) -> usize {
-        self.0.names.len()
+        self.core().names.len()
     }
 
     #[getter]
     fn duplicates(&self) -> u64 {
-        self.0.images.saturating_sub(self.0.names.len() as u64)
+        self.core().images.saturating_sub(self.core().names.len() as u64)
     }
 
     #[getter]
     fn bytes_before(&self) -> u64 {
-        self.0.bytes_before
+        self.core().bytes_before
     }
 
     #[getter]
     fn bytes_after(&self) -> u64 {
-        self.0.bytes_after
+        self.core().bytes_after
     }
 
     #[getter]
     fn image_bytes(&self) -> u64 {
-        self.0.characters
+        self.core().characters
     }
 
     #[getter]
     fn left_inline(&self) -> BTreeMap<&'static str, u64> {
-        self.0.left_inline.clone()
+        self.core().left_inline.clone()
     }
 
     #[getter]
     fn missing(&self) -> Vec<&str> {
-        self.0.missing.iter().map(String::as_str).collect()
+        self.core().missing.iter().map(String::as_str).collect()
     }
 
     #[getter]
     fn media_types(&self) -> BTreeMap<&'static str, u64> {
-        self.0.media_types.clone()
+        self.core().media_types.clone()
     }
 
     #[getter]
     fn skipped(&self) -> Vec<String> {
-        self.0.skipped.iter().map(|path| path.to_string_lossy().into_owned()).collect()
+        self.core().skipped.iter().map(|path| path.to_string_lossy().into_owned()).collect()
     }
 
     /// Gives all of the above as a dictionary that JSON can hold.
@@ -345,6 +341,6 @@ impl ImageReport {
     }
 
     fn __repr__(&self) -> String {
-        format!("<ImageReport {} images in {} files>", self.0.images, self.0.files)
+        format!("<ImageReport {} images in {} files>", self.core().images, self.core().files)
     }
 }

@@ -13,7 +13,7 @@ use retell_core::{ParseOptions, Source, find_session, shown_name};
 
 use crate::conversation::Conversation;
 use crate::error::{DamagedInputWarning, UnknownEntryTypeWarning, to_python};
-use crate::progress::Progress;
+use crate::progress::watched;
 use crate::reader::PythonReader;
 
 /// Things that a warning names one by one.
@@ -45,9 +45,7 @@ pub fn parse(
     let threads = number_of_threads(threads)?;
     let source = source_of(py, source)?;
     let options = ParseOptions { agent, include_subagents, strict, threads, ..ParseOptions::default() };
-    let mut told = Progress::new(progress.as_ref());
-    let parsed = py.detach(|| retell_core::parse(source, &options, &mut |done, total| told.tell(done, total)));
-    let conversation = parsed.map_err(|error| told.raised(&error).unwrap_or_else(|| to_python(py, &error)))?;
+    let conversation = watched(py, progress.as_ref(), |progress| retell_core::parse(source, &options, progress))?;
     if let Some(callback) = &progress {
         let bytes = conversation.manifest.source.bytes;
         callback.call1(py, (bytes, bytes))?;

@@ -3,43 +3,55 @@
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
-use retell_core::{Error, ErrorKind};
+use retell_core::{Error, ErrorKind, Progress};
+
+use crate::error::to_python;
 
 /// How often the progress callback is called.
-pub const PROGRESS_EVERY: Duration = Duration::from_millis(50);
+const EVERY: Duration = Duration::from_millis(50);
 
-/// Lets signals through on the calling thread, and calls the callback every now and then.
-pub struct Progress<'p> {
-    callback: Option<&'p Py<PyAny>>,
-    last: Instant,
-    /// What the callback or a signal raised.
-    raised: Option<PyErr>,
+/// Does `work` without the interpreter; lets signals through on the calling thread, and calls `callback` every now and
+/// then with how many bytes are done, and how many there are when that is known.
+pub fn watched<T: Send>(
+    py: Python<'_>,
+    callback: Option<&Py<PyAny>>,
+    work: impl FnOnce(&mut Progress<'_>) -> Result<T, Error> + Send,
+) -> PyResult<T> {
+    watched_since(py, callback, Some(Instant::now()), work)
 }
 
-impl<'p> Progress<'p> {
-    /// Nothing is told before [`PROGRESS_EVERY`] has passed.
-    pub fn new(callback: Option<&'p Py<PyAny>>) -> Self {
-        Self { callback, last: Instant::now(), raised: None }
-    }
+/// The same, for work that changes files: `callback` is called as soon as there is something to tell, so that it can stop
+/// the work before anything is in its place.
+pub fn watched_at_once<T: Send>(
+    py: Python<'_>,
+    callback: Option<&Py<PyAny>>,
+    work: impl FnOnce(&mut Progress<'_>) -> Result<T, Error> + Send,
+) -> PyResult<T> {
+    watched_since(py, callback, None, work)
+}
 
-    /// Tells how many bytes are done, and how many there are when that is known; gives whether to go on.
-    pub fn tell(&mut self, done: u64, total: Option<u64>) -> bool {
-        let due = self.last.elapsed() >= PROGRESS_EVERY;
+fn watched_since<T: Send>(
+    py: Python<'_>,
+    callback: Option<&Py<PyAny>>,
+    mut last: Option<Instant>,
+    work: impl FnOnce(&mut Progress<'_>) -> Result<T, Error> + Send,
+) -> PyResult<T> {
+    // What the callback or a signal raised.
+    let mut raised = None;
+    let mut tell = |done: u64, total: Option<u64>| {
+        let due = last.is_none_or(|last| last.elapsed() >= EVERY);
         if due {
-            self.last = Instant::now();
+            last = Some(Instant::now());
         }
         let told = Python::attach(|py| {
             py.check_signals()?;
-            match self.callback {
+            match callback {
                 Some(callback) if due => callback.call1(py, (done, total)).map(drop),
                 _ => Ok(()),
             }
         });
-        told.map_err(|error| self.raised = Some(error)).is_ok()
-    }
-
-    /// What was raised here, if that is why the work ended with `error`.
-    pub fn raised(self, error: &Error) -> Option<PyErr> {
-        self.raised.filter(|_| error.kind() == ErrorKind::Stopped)
-    }
+        told.map_err(|error| raised = Some(error)).is_ok()
+    };
+    let done = py.detach(|| work(&mut Progress::new(&mut tell)));
+    done.map_err(|error| raised.filter(|_| error.kind() == ErrorKind::Stopped).unwrap_or_else(|| to_python(py, &error)))
 }

@@ -7,10 +7,12 @@ mod authors;
 mod blocks;
 mod entry_types;
 mod evidence;
+mod files;
 mod human;
 mod links;
 mod markers;
 mod notes;
+mod pictures;
 mod replies;
 mod tags;
 
@@ -19,14 +21,13 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use super::{Agent, Context, Home, SubagentFiles};
+use super::{Agent, Context, Home, WrittenSetting};
 use crate::branches::{Link, Node, Part, mark};
-use crate::entry::{Class, Classify, Entry, Fields};
+use crate::entry::{Entry, RecordTypes};
 use crate::event::{
     EntryId, Envelope, Fact, HumanWords, PullRequest, Queue, QueuedWords, Signal, SubagentCall, ToolCall, WordsSource,
 };
-use crate::glue::Recognize;
-use crate::images::inline_images;
+use crate::glue::RecordShape;
 use crate::json::{Broken, Members, Value, has_escapes, key_is};
 
 pub use links::Ends;
@@ -37,29 +38,30 @@ use evidence::Evidence;
 use human::{Author, human_words, is_bare_command};
 use markers::is_notice;
 use notes::{is_task_note, usage_of_note};
+use pictures::inline_images;
 use replies::{SHOWS_PLAN, plan_of, say_replies};
 
 /// Claude Code.
 pub struct ClaudeCode;
 
-/// `projects/<project>/<id>.jsonl` and nothing deeper; subagents' files are not sessions.
-static HOME: Home = Home {
-    variable: "CLAUDE_CONFIG_DIR",
-    folder: ".claude",
-    sessions: &[("projects", 1..=1)],
-    session_id,
-    // The same session may be copied into several projects.
-    unique_names: false,
-    subagents: SubagentFiles::Beside,
-};
-
-fn session_id(name: &str) -> Option<&str> {
-    let is_other = name.starts_with('.') || name == "journal.jsonl" || name.starts_with("agent-");
-    name.strip_suffix(".jsonl").filter(|_| !is_other)
-}
-
 /// Tools that start a subagent: `Task` up to 2.1.39, `Agent` from 2.1.83 on.
 const SUBAGENT_TOOLS: [&str; 2] = ["Task", "Agent"];
+
+/// Tools that every session uses.
+const PLAIN_TOOLS: [&str; 12] = [
+    "Bash",
+    "BashOutput",
+    "Edit",
+    "Glob",
+    "Grep",
+    "KillShell",
+    "LS",
+    "MultiEdit",
+    "NotebookEdit",
+    "Read",
+    "TodoWrite",
+    "Write",
+];
 
 /// The tool that runs a workflow, whose subagents have no calls of their own.
 const WORKFLOW_TOOL: &str = "Workflow";
@@ -70,52 +72,34 @@ const TARGETS: [&str; 4] = ["file_path", "path", "url", "filename"];
 /// Every progress entry that names a subagent holds this.
 static NAMES_SUBAGENT: LazyLock<[Finder<'_>; 1]> = LazyLock::new(|| [Finder::new("agent_progress")]);
 
-impl Classify for ClaudeCode {
-    fn classify(&self, kind: &str, entry: &Fields<'_>, complete: bool) -> Class {
-        entry_types::classify(kind, entry, complete)
-    }
-
-    fn is_told_early(&self, kind: &str) -> bool {
-        entry_types::is_told_early(kind)
-    }
-
-    fn opens(&self, kind: &str) -> Option<&'static str> {
-        matches!(kind, "user" | "assistant").then_some("message")
-    }
-
-    fn opens_early(&self) -> Option<&'static str> {
-        Some("message")
-    }
-
-    fn lists(&self) -> Option<&'static str> {
-        Some("content")
-    }
-
-    fn detailed<'k>(&self, kind: &'k str, entry: &Fields<'_>) -> Cow<'k, str> {
-        entry_types::detailed(kind, entry)
-    }
-}
-
-impl Recognize for ClaudeCode {
-    fn may_be_record(&self, kind: &str) -> bool {
-        entry_types::find(kind).is_some()
-    }
-
-    fn is_record(&self, kind: &str, object: Value<'_>) -> bool {
-        // Progress entries nest whole messages; what makes a turn of one is the session that it belongs to.
-        let is_turn = matches!(kind, "user" | "assistant");
-        self.may_be_record(kind)
-            && (!is_turn || ["sessionId", "session_id"].iter().any(|name| object.get(name).is_some()))
-    }
-
-    fn record_starts(&self) -> &'static [&'static [u8]] {
-        &[b"{\"parentUuid\"", b"{\"type\""]
-    }
-}
+static RECORD_TYPES: RecordTypes = RecordTypes {
+    is_told_early: entry_types::is_told_early,
+    opens: |kind| matches!(kind, "user" | "assistant").then_some("message"),
+    opens_early: Some("message"),
+    lists: Some("content"),
+    detailed: entry_types::detailed,
+    ..RecordTypes::of(
+        RecordShape {
+            type_key: "type",
+            starts: &[b"{\"parentUuid\"", b"{\"type\""],
+            is_known: entry_types::is_known,
+            // Progress entries nest whole messages; what makes a turn of one is the session that it belongs to.
+            is_record: |kind, object| {
+                let is_turn = matches!(kind, "user" | "assistant");
+                !is_turn || ["sessionId", "session_id"].iter().any(|name| object.get(name).is_some())
+            },
+        },
+        entry_types::classify,
+    )
+};
 
 impl Agent for ClaudeCode {
     fn name(&self) -> &'static str {
         "claude-code"
+    }
+
+    fn record_types(&self) -> &'static RecordTypes {
+        &RECORD_TYPES
     }
 
     fn envelope(&self, entry: &Entry<'_>, context: &mut dyn Context) -> Envelope {
@@ -129,14 +113,16 @@ impl Agent for ClaudeCode {
                 let (id, parent) = (links::node(entry.get("uuid")), links::node(entry.get("parentUuid")));
                 Link::new(id, parent, part, !sidechain && !entry.is_true("isMeta"))
             }),
-            session_id: context.shared(entry.get("sessionId").or_else(|| entry.get("session_id"))),
             timestamp: entry.text("timestamp").into(),
-            cwd: context.shared(entry.get("cwd")),
-            version: context.shared(entry.get("version")),
+            setting: context.setting(WrittenSetting {
+                session_id: entry.get("sessionId").or_else(|| entry.get("session_id")),
+                cwd: entry.get("cwd"),
+                version: entry.get("version"),
+                agent_id: entry.get("agentId"),
+                agent_name: entry.get("agentName"),
+                parent_call: call,
+            }),
             sidechain,
-            agent_id: context.shared(entry.get("agentId")),
-            parent_call: context.shared(call),
-            agent_name: context.shared(entry.get("agentName")),
             place: entry.place,
             ..Envelope::default()
         }
@@ -186,11 +172,19 @@ impl Agent for ClaudeCode {
     }
 
     fn home(&self) -> &'static Home {
-        &HOME
+        &files::HOME
+    }
+
+    fn plain_tools(&self) -> &'static [&'static str] {
+        &PLAIN_TOOLS
+    }
+
+    fn asked<'p>(&self, prompt: &'p str) -> &'p str {
+        tags::without_message(prompt)
     }
 
     fn claims(&self, record: Value<'_>) -> bool {
-        record.get("type").and_then(Value::text).is_some_and(|kind| self.may_be_record(&kind.text))
+        record.get("type").and_then(Value::text).is_some_and(|kind| entry_types::is_known(&kind.text))
     }
 
     fn read(&self, entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) {

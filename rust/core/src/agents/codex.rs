@@ -19,9 +19,9 @@ use std::sync::LazyLock;
 use memchr::memmem::{self, Finder};
 
 use super::{Agent, Context, DocumentPart, Evidence, Home, Sieve, SubagentFiles};
-use crate::entry::{Class, Classify, Entry, Fields};
+use crate::entry::{Class, Entry, Fields, RecordTypes};
 use crate::event::{Envelope, Fact, Passed, Recording, Signal, Thread};
-use crate::glue::Recognize;
+use crate::glue::RecordShape;
 use crate::json::{Broken, Members, Value, key_is, skip_blank};
 
 use body::{Body, Texts, lines, message, planned, string, thought};
@@ -37,8 +37,29 @@ static HOME: Home = Home {
     sessions: &[("sessions", 0..=3), ("archived_sessions", 0..=0)],
     session_id,
     unique_names: true,
+    projects: None,
+    not_sessions: &[],
+    not_transcripts: &[],
     subagents: SubagentFiles::Threads,
 };
+
+/// Tools that every session uses.
+const PLAIN_TOOLS: [&str; 14] = [
+    "apply_patch",
+    "container.exec",
+    "exec",
+    "exec_command",
+    "grep_files",
+    "list_dir",
+    "local_shell",
+    "read_file",
+    "shell",
+    "shell_command",
+    "update_plan",
+    "view_image",
+    "wait",
+    "write_stdin",
+];
 
 /// Characters of a UUID.
 const ID: usize = 36;
@@ -49,47 +70,47 @@ fn session_id(name: &str) -> Option<&str> {
     stem.len().checked_sub(ID).and_then(|from| stem.get(from..)).or(Some(stem))
 }
 
-impl Recognize for Codex {
-    fn may_be_record(&self, kind: &str) -> bool {
-        record_types::is_known(kind)
-    }
+static RECORD_TYPES: RecordTypes = RecordTypes {
+    // What a payload is, is told by the type that stands in it; where none was seen yet it is nothing known.
+    is_told_early: |_| true,
+    classify_untyped: |entry| {
+        let row = record_types::judge_untyped(entry);
+        (row.name, row.class)
+    },
+    counted_as,
+    detailed: counted_as,
+    ..RecordTypes::of(
+        RecordShape {
+            type_key: "type",
+            // Bare records begin as every object in them does.
+            starts: &[START],
+            is_known: record_types::is_known,
+            is_record: |_, _| true,
+        },
+        classify,
+    )
+};
 
-    fn is_record(&self, kind: &str, _object: Value<'_>) -> bool {
-        self.may_be_record(kind)
-    }
+const START: &[u8] = b"{\"timestamp\"";
 
-    fn record_starts(&self) -> &'static [&'static [u8]] {
-        // Bare records begin as every object in them does.
-        &[b"{\"timestamp\""]
+fn classify(kind: &str, entry: &Fields<'_>, complete: bool) -> Class {
+    match record_types::judge(kind, entry, complete) {
+        Ok(row) => row.class,
+        Err(member) => Class::Await(member),
     }
 }
 
-impl Classify for Codex {
-    fn classify(&self, kind: &str, entry: &Fields<'_>, complete: bool) -> Class {
-        match record_types::judge(kind, entry, complete) {
-            Ok(row) => row.class,
-            Err(member) => Class::Await(member),
-        }
-    }
-
-    fn is_told_early(&self, _kind: &str) -> bool {
-        // What a payload is, is told by the type that stands in it; where none was seen yet it is nothing known.
-        true
-    }
-
-    fn classify_untyped(&self, entry: &Fields<'_>) -> (Cow<'static, str>, Class) {
-        let row = record_types::judge_untyped(entry);
-        (row.name, row.class)
-    }
-
-    fn counted_as<'k>(&self, kind: &'k str, entry: &Fields<'_>) -> Cow<'k, str> {
-        record_types::judge(kind, entry, true).map_or(Cow::Borrowed(kind), |row| row.name)
-    }
+fn counted_as<'k>(kind: &'k str, entry: &Fields<'_>) -> Cow<'k, str> {
+    record_types::judge(kind, entry, true).map_or(Cow::Borrowed(kind), |row| row.name)
 }
 
 impl Agent for Codex {
     fn name(&self) -> &'static str {
         "codex"
+    }
+
+    fn record_types(&self) -> &'static RecordTypes {
+        &RECORD_TYPES
     }
 
     fn envelope(&self, entry: &Entry<'_>, _context: &mut dyn Context) -> Envelope {
@@ -144,11 +165,15 @@ impl Agent for Codex {
         &HOME
     }
 
+    fn plain_tools(&self) -> &'static [&'static str] {
+        &PLAIN_TOOLS
+    }
+
     fn claims(&self, record: Value<'_>) -> bool {
         let has = |name: &str| record.get(name).is_some();
         if let Some(kind) = record.get("type").and_then(Value::text) {
             // Other agents have messages too, whose role stands deeper.
-            return self.may_be_record(&kind.text) && (kind.text != "message" || has("role"));
+            return record_types::is_known(&kind.text) && (kind.text != "message" || has("role"));
         }
         has("record_type") || (is_bare_meta(record) && has("timestamp") && has("instructions"))
     }
@@ -183,7 +208,7 @@ impl Agent for Codex {
         beginning.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).any(|line| {
             let Some(last) = memmem::rfind(line, META) else { return false };
             // It may be glued to a record before it.
-            let starts = memmem::find_iter(line, self.record_starts()[0]).filter(|at| (1..last).contains(at));
+            let starts = memmem::find_iter(line, START).filter(|at| (1..last).contains(at));
             std::iter::once(0).chain(starts).any(|at| says_so(Value::new(&line[at..])))
         })
     }

@@ -1,24 +1,19 @@
 //! One file, counted by type; a large one in stretches, on several threads.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use memchr::memmem::Finder;
 use rustc_hash::FxHashMap;
 
-use super::{MOST_TYPES, MOST_VERSIONS, OTHER, stopped};
+use super::{MOST_TYPES, MOST_VERSIONS, OTHER};
 use crate::agents::Agent;
-use crate::document;
-use crate::entry::{Class, Classify, Damage, Entry, Fields, LineEntries, Place, Reason, Records, Skimming};
-use crate::error::{Error, ErrorKind, Result};
-use crate::glue::Recognize;
+use crate::entry::{Class, Damage, Entry, Place, Reason, Records};
+use crate::error::{ErrorKind, Result};
 use crate::head::{Head, Stranger};
-use crate::input::{Input, LEAST_STRETCH, Source, stretches};
-use crate::json::Members;
-use crate::json::Value;
-use crate::lines::{LINE_LIMIT, LineReader};
-use crate::parallel;
+use crate::io::Source;
+use crate::json::{Members, Value};
+use crate::progress::Progress;
+use crate::reader::{Extent, Fold, Opened, RecordSink, Threads};
 use crate::sessions::SessionFile;
 
 /// Characters of a type's name that are kept: as many as in a manifest.
@@ -26,12 +21,6 @@ const NAME_CHARACTERS: usize = 100;
 
 /// How long a version may be, in characters.
 const VERSION_CHARACTERS: usize = 40;
-
-/// How many bytes are looked through for the first brace before a file is taken for something else.
-const PROOF_WINDOW: u64 = 1 << 20;
-
-/// How often it is noted how far reading has come, in bytes.
-const NOTE_EVERY: u64 = 1 << 20;
 
 /// What was found in one file.
 #[derive(Default)]
@@ -89,41 +78,6 @@ impl Tally {
     }
 }
 
-/// An agent whose records are counted by all that tells their type.
-struct Detailed(&'static dyn Agent);
-
-impl Recognize for Detailed {
-    fn is_record(&self, kind: &str, object: Value<'_>) -> bool {
-        self.0.is_record(kind, object)
-    }
-
-    fn may_be_record(&self, kind: &str) -> bool {
-        self.0.may_be_record(kind)
-    }
-
-    fn record_starts(&self) -> &'static [&'static [u8]] {
-        self.0.record_starts()
-    }
-}
-
-impl Classify for Detailed {
-    fn is_told_early(&self, kind: &str) -> bool {
-        self.0.is_told_early(kind)
-    }
-
-    fn classify(&self, kind: &str, entry: &Fields<'_>, complete: bool) -> Class {
-        self.0.classify(kind, entry, complete)
-    }
-
-    fn classify_untyped(&self, entry: &Fields<'_>) -> (Cow<'static, str>, Class) {
-        self.0.classify_untyped(entry)
-    }
-
-    fn counted_as<'k>(&self, kind: &'k str, entry: &Fields<'_>) -> Cow<'k, str> {
-        self.0.detailed(kind, entry)
-    }
-}
-
 /// Counts the records that it is given.
 struct Counting {
     agent: &'static dyn Agent,
@@ -137,17 +91,20 @@ impl Counting {
         let agent = Some(head.agent).filter(|_| head.recognized);
         Self { agent: head.agent, tally: Tally { agent, ..Tally::default() }, version: String::new() }
     }
+
+    fn note_version(&mut self, version: &str) {
+        if version != self.version {
+            version.clone_into(&mut self.version);
+            if is_version(version) && self.tally.versions.len() < MOST_VERSIONS {
+                self.tally.versions.insert(version.to_owned());
+            }
+        }
+    }
 }
 
 impl Records for Counting {
     fn entry(&mut self, entry: &Entry<'_>, _class: Class) {
-        let version = self.agent.version(entry);
-        if version != self.version {
-            self.version = version.into_owned();
-            if is_version(&self.version) && self.tally.versions.len() < MOST_VERSIONS {
-                self.tally.versions.insert(self.version.clone());
-            }
-        }
+        self.note_version(&self.agent.version(entry));
     }
 
     fn count(&mut self, kind: &str, class: Class, place: Place) {
@@ -207,107 +164,29 @@ fn is_version(text: &str) -> bool {
         && text.bytes().all(is_of_a_version)
 }
 
-/// Counts one file on the calling thread.
-pub(super) fn tally(file: &SessionFile, done: &AtomicU64, stop: &AtomicBool) -> Result<Tally> {
-    let mut input = Input::open(Source::Path(file.path.clone()))?;
-    let mut wait = || if stop.load(Ordering::Relaxed) { Err(stopped()) } else { Ok(()) };
-    let (head, beginning) = Head::read(file.agent, |size| input.head(size, &mut wait))?;
-    let mut counting = Counting::of(head);
-    if head.document {
-        let document = input.all(LINE_LIMIT, &mut wait)?;
-        counting.tally.lines = document::read(&document, head.agent, &mut counting);
-        counting.tally.bytes = document.len() as u64;
-        done.fetch_add(file.size, Ordering::Relaxed);
-        return Ok(counting.tally);
-    }
-    let read = count_lines(LineReader::new(input), file.size, &mut counting, done, stop);
-    Tally::unless_strange(read.map(|()| counting.tally), &beginning)
+/// Counts the records of a file.
+pub(super) fn tally(file: &SessionFile, threads: Threads, progress: &mut Progress<'_>) -> Result<Tally> {
+    let mut opened = Opened::open(Source::Path(file.path.clone()), file.agent, threads, progress)?;
+    let (head, beginning) = (opened.head, opened.take_beginning());
+    let mut whole = Whole(Counting::of(head).tally);
+    let read = opened.read(head.agent.record_types().for_counting(), &|_| Counting::of(head), &mut whole, progress);
+    Tally::unless_strange(read.map(|()| whole.0), &beginning)
 }
 
-/// Counts one file on several threads; `go_on` is asked whether to.
-pub(super) fn tally_side_by_side(
-    file: &SessionFile,
-    threads: usize,
-    done: &AtomicU64,
-    go_on: &mut dyn FnMut() -> bool,
-) -> Result<Tally> {
-    let parts = stretches(&Source::Path(file.path.clone()), threads, LEAST_STRETCH)?;
-    let head = parts.as_ref().map(|parts| Head::read(file.agent, |size| parts[0].head(size))).transpose()?;
-    let Some((parts, (head, beginning))) = parts.zip(head).filter(|(_, (head, _))| !head.document) else {
-        let alone = std::slice::from_ref(file);
-        let read = parallel::map_while(1, alone, |file, stop| tally(file, done, stop), go_on);
-        return read.and_then(|read| read.into_iter().next()).ok_or_else(stopped)?;
-    };
-    let read = parallel::map_while(
-        threads,
-        &parts,
-        |part, stop| {
-            let mut counting = Counting::of(head);
-            let lines = LineReader::starting_at(Input::of_stretch(part), part.start(), <_>::default());
-            count_lines(lines, part.length(), &mut counting, done, stop)?;
-            Ok(counting.tally)
-        },
-        go_on,
-    );
-    let mut whole = Ok(Counting::of(head).tally);
-    for part in read.ok_or_else(stopped)? {
-        whole = whole.and_then(|mut whole| {
-            whole.add(part?);
-            Ok(whole)
-        });
+/// What was counted of a file so far.
+struct Whole(Tally);
+
+impl Fold<Counting> for Whole {
+    fn append(&mut self, counting: Counting, extent: Extent) {
+        self.0.add(Tally { bytes: extent.bytes, lines: extent.lines, ..counting.tally });
     }
-    Tally::unless_strange(whole, &beginning)
 }
 
-/// Counts the records of `lines`, which stand for so many bytes of the progress.
-fn count_lines(
-    mut lines: LineReader,
-    size: u64,
-    counting: &mut Counting,
-    done: &AtomicU64,
-    stop: &AtomicBool,
-) -> Result<()> {
-    let start = lines.offset();
-    let agent = Detailed(counting.agent);
-    let mut line_entries = LineEntries::new(&agent);
-    let not_one = || Error::new(ErrorKind::NotATranscript, "the first megabyte holds no JSON object");
-    // Only the beginning of a file tells what it is.
-    let (mut proven, mut noted) = (start > 0, 0);
-    let mut note = |end: u64| {
-        // Compressed files hold more than their size.
-        let now = (end - start).min(size);
-        done.fetch_add(now - noted, Ordering::Relaxed);
-        noted = now;
-    };
-    let mut next_note = start + NOTE_EVERY;
-    while let Some(line) = lines.next_line_or_skim(
-        &mut |begun| {
-            if stop.load(Ordering::Relaxed) {
-                return Err(stopped());
-            }
-            let hopeless = !proven && begun.len() as u64 > PROOF_WINDOW && !begun.contains(&b'{');
-            if hopeless { Err(not_one()) } else { Ok(()) }
-        },
-        &mut Skimming::new(&mut line_entries, counting),
-    )? {
-        let end = line.end();
-        proven = proven || line.bytes.contains(&b'{');
-        if !proven && end > PROOF_WINDOW {
-            return Err(not_one());
-        }
-        line_entries.read(&line, counting);
-        if end >= next_note {
-            next_note = end + NOTE_EVERY;
-            note(end);
-            if stop.load(Ordering::Relaxed) {
-                return Err(stopped());
-            }
-        }
+impl RecordSink for Counting {
+    fn begin_document(&mut self, document: Value<'_>) {
+        let version = self.agent.document_setting(document).version.and_then(Value::text);
+        self.note_version(&version.map(|version| version.text).unwrap_or_default());
     }
-    note(lines.offset());
-    counting.tally.lines = lines.lines();
-    counting.tally.bytes = lines.offset() - start;
-    Ok(())
 }
 
 #[cfg(test)]

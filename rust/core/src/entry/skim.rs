@@ -13,7 +13,6 @@ use memchr::memmem::Finder;
 
 use super::{Class, LineEntries, Records};
 use crate::glue::{Starts, trimmed};
-use crate::json::{self, Members, Value};
 use crate::lines::Skim;
 
 /// How much of what surrounds a place is looked at, in bytes.
@@ -37,19 +36,19 @@ pub(super) struct Window {
 }
 
 /// Asks a line's reader whether what follows is of use.
-pub struct Skimming<'s, 'a> {
-    entries: &'s mut LineEntries<'a>,
+pub struct Skimming<'s> {
+    entries: &'s mut LineEntries,
     records: &'s mut dyn Records,
 }
 
-impl<'s, 'a> Skimming<'s, 'a> {
+impl<'s> Skimming<'s> {
     /// Over the lines that `entries` reads for `records`.
-    pub fn new(entries: &'s mut LineEntries<'a>, records: &'s mut dyn Records) -> Self {
+    pub fn new(entries: &'s mut LineEntries, records: &'s mut dyn Records) -> Self {
         Self { entries, records }
     }
 }
 
-impl Skim for Skimming<'_, '_> {
+impl Skim for Skimming<'_> {
     fn begin(&mut self, begun: &[u8]) -> bool {
         let Some((kind, read)) = self.entries.decision(begun, self.records) else { return false };
         let markers = match kind.class {
@@ -78,16 +77,16 @@ impl Skim for Skimming<'_, '_> {
     }
 }
 
-impl Skimming<'_, '_> {
+impl Skimming<'_> {
     /// Looks through what is new in the window; `false` when the line has to be kept.
     fn looked_through(&mut self, last: bool) -> bool {
-        let (agent, starts) = (self.entries.agent, &self.entries.starts);
+        let starts = &self.entries.starts;
         let window = &mut self.entries.window;
         let bytes = &window.bytes[..];
         let to = if last { bytes.len() } else { bytes.len().saturating_sub(MARGIN) };
         let mut at = window.done;
         while let Some(place) = starts.find(bytes, at).filter(|&place| place < to) {
-            if may_be_glued(bytes, place, starts, |kind| agent.may_be_record(kind)) {
+            if may_be_glued(bytes, place, starts) {
                 return false;
             }
             at = place + 1;
@@ -113,20 +112,9 @@ impl Skimming<'_, '_> {
 
 /// Whether what begins at `place` may be a record glued to the one before it, as far as what surrounds it tells: the
 /// conditions of [`crate::glue::Glue::next`], without those that depend on where the line ends.
-fn may_be_glued(bytes: &[u8], place: usize, starts: &Starts, may_be_record: impl Fn(&str) -> bool) -> bool {
+fn may_be_glued(bytes: &[u8], place: usize, starts: &Starts) -> bool {
     debug_assert!(starts.any_at(bytes, place));
-    if !matches!(trimmed(&bytes[..place]).last(), Some(b':' | b'[' | b',')) {
-        return true;
-    }
-    let Some(mut members) = Members::open(bytes, place) else { return true };
-    match members.key() {
-        Ok(Some(b"type")) => match members.value().map(Value::text) {
-            Ok(Some(kind)) => may_be_record(&kind.text),
-            Ok(None) => false,
-            Err(json::Broken) => true,
-        },
-        _ => true,
-    }
+    !matches!(trimmed(&bytes[..place]).last(), Some(b':' | b'[' | b',')) || starts.may_be_record(bytes, place, true)
 }
 
 #[cfg(test)]
@@ -139,8 +127,10 @@ mod tests {
     use crate::agents::{AGENTS, Agent};
     use crate::entry::{Damage, Entry, Place};
     use crate::error::Result;
-    use crate::input::Input;
+    use crate::io::Input;
+    use crate::json::Members;
     use crate::lines::LineReader;
+    use crate::progress::Progress;
 
     /// Notes all that it is given.
     struct Notes {
@@ -184,9 +174,11 @@ mod tests {
         let evidence =
             crate::agents::Evidence { subagents: bytes.len().is_multiple_of(2), copies: bytes.len().is_multiple_of(5) };
         let mut notes = Notes { agent, evidence, found: Vec::new() };
-        let mut entries = LineEntries::new(agent);
+        let mut entries = LineEntries::new(*agent.record_types());
         let mut passed = 0;
-        while let Some(line) = lines.next_line_or_skim(&mut |_| Ok(()), &mut Skimming::new(&mut entries, &mut notes))? {
+        while let Some(line) =
+            lines.next_line_or_skim(&mut Progress::silent(), &mut Skimming::new(&mut entries, &mut notes))?
+        {
             passed += line.passed;
             notes.found.push(format!("line {} {} to {}", line.number, line.offset, line.end()));
             entries.read(&line, &mut notes);
@@ -194,7 +186,7 @@ mod tests {
         Ok((notes.found, passed))
     }
 
-    const PIECES: [&str; 34] = [
+    const PIECES: [&str; 37] = [
         "{\"timestamp\":\"t1\",\"type\":\"compacted\",\"payload\":{\"message\":\"\",\"replacement_history\":[",
         "{\"timestamp\":\"t2\",\"type\":\"compacted\",\"ordinal\":4,\"payload\":{",
         "{\"timestamp\":\"t3\",\"type\":\"response_item\",\"payload\":{\"type\":\"function_call_output\",\"output\":\"",
@@ -206,6 +198,9 @@ mod tests {
         "{\"type\":\"file-history-snapshot\",\"snapshot\":{\"a\":[",
         "{\"type\":\"user\",\"message\":{\"content\":\"",
         "{\"type\":\"attachment\",\"attachment\":{\"content\":{\"a\":\"",
+        "{\"seq\":1,\"kind\":\"soundings\",\"depths\":[",
+        "{\"at\":\"t\",\"kind\":\"said\",\"by\":\"captain\",\"words\":\"",
+        "{\"kind\":\"said\",\"by\":\"mate\"}",
         "\",\"type\":\"queued_command\"}",
         "{\"type\":\"text\",\"text\":\"a\"}",
         "{\"type\":\"user\"}",
@@ -246,11 +241,11 @@ mod tests {
         #[test]
         fn the_same_is_found_whether_or_not_lines_are_kept(
             bytes in any_file(),
-            codex in any::<bool>(),
+            agent in 0..AGENTS.len(),
             piece in 1_usize..600,
             long in 1_usize..400,
         ) {
-            let agent = AGENTS[usize::from(codex)];
+            let agent = AGENTS[agent];
             let kept = read(&bytes, agent, piece, usize::MAX).unwrap();
             prop_assert_eq!(kept.1, 0);
             prop_assert_eq!(read(&bytes, agent, piece, long).unwrap().0, kept.0);

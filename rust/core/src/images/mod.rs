@@ -4,8 +4,6 @@
 pub const AGENTS_WITH_IMAGES: [&str; 7] =
     ["claude-code", "codex", "pi", "openclaw", "factory-droid", "gemini-cli", "qwen-code"];
 
-mod assets;
-mod beside;
 mod extract;
 mod files;
 mod find;
@@ -13,21 +11,17 @@ mod format;
 #[cfg(test)]
 mod law;
 mod placeholder;
-mod proof;
 mod recent;
-mod report;
 mod restore;
 mod runs;
 mod store;
-mod tree;
 mod window;
 
 pub use extract::{Asset, Extracted, Lifted, extract, lift};
-pub use files::{FileOptions, Progress, extract_files, list_files, restore_files};
-pub use find::{images_in_text, inline_images};
+pub use files::{FileOptions, ImageReport, ImageReports, extract_files, list_files, restore_files};
+pub use find::images_in_text;
 pub use format::ImageFormat;
 pub use placeholder::{PlaceholderForm, asset_name, has_placeholders, matches_name};
-pub use report::ImageReport;
 pub use restore::{Refilled, Restored, refill, restore};
 pub use runs::{DEFAULT_CAP, LeftInline};
 pub use store::ImageStore;

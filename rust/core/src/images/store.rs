@@ -2,9 +2,9 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::FxSeededState;
@@ -12,16 +12,11 @@ use rustc_hash::FxSeededState;
 use super::format::ImageFormat;
 use super::runs::{DEFAULT_CAP, LeftInline, decode_image};
 use crate::event::{ImageId, InlineImage, MetImage, NotExtracted};
+use crate::io::spool::Spool;
 use crate::json;
-
-/// How much is kept in memory before the temporary file is made.
-const SPOOL_LIMIT: usize = 4 * 1024 * 1024;
 
 /// The most memory for decoded bytes that a thread keeps for its next image.
 const MAX_KEPT: usize = 16 << 20;
-
-/// How much of an image is compared at a time.
-const COMPARED: usize = 1 << 16;
 
 thread_local! {
     /// Made once for each thread: fresh memory for each image costs more than to decode it.
@@ -30,12 +25,10 @@ thread_local! {
 
 struct Stored {
     format: ImageFormat,
-    start: u64,
-    length: u64,
+    place: Range<u64>,
 }
 
-/// The distinct images of a conversation. What is written goes to an unnamed temporary file that the system
-/// removes with the store, whatever happens.
+/// The distinct images of a conversation.
 pub struct ImageStore {
     images: Vec<Stored>,
     /// By a hash of the bytes that is fast and proves nothing: what has the same is compared. It is seeded by chance, so
@@ -43,7 +36,6 @@ pub struct ImageStore {
     by_hash: HashMap<u64, ImageId>,
     hasher: FxSeededState,
     spool: Spool,
-    length: u64,
 }
 
 impl Default for ImageStore {
@@ -52,8 +44,7 @@ impl Default for ImageStore {
             images: Vec::new(),
             by_hash: HashMap::new(),
             hasher: FxSeededState::with_seed(RandomState::new().hash_one(()) as usize),
-            spool: Spool::Memory(Vec::new()),
-            length: 0,
+            spool: Spool::default(),
         }
     }
 }
@@ -96,33 +87,15 @@ impl ImageStore {
 
     fn keep(&mut self, bytes: &[u8], hash: u64, format: ImageFormat) -> io::Result<ImageId> {
         if let Some(&known) = self.by_hash.get(&hash)
-            && self.holds(known, bytes)?
+            && self.spool.holds(&self.images[known.0].place, bytes)?
         {
             return Ok(known);
         }
-        self.spool.add(bytes)?;
+        let place = self.spool.add(bytes)?;
         let id = ImageId(self.images.len());
-        self.images.push(Stored { format, start: self.length, length: bytes.len() as u64 });
-        self.length += bytes.len() as u64;
+        self.images.push(Stored { format, place });
         self.by_hash.insert(hash, id);
         Ok(id)
-    }
-
-    /// Whether the bytes of `image` are `bytes`.
-    fn holds(&mut self, image: ImageId, bytes: &[u8]) -> io::Result<bool> {
-        let Stored { start, length, .. } = self.images[image.0];
-        if length != bytes.len() as u64 {
-            return Ok(false);
-        }
-        match &mut self.spool {
-            Spool::Memory(memory) => Ok(memory[start as usize..][..bytes.len()] == *bytes),
-            Spool::File(file) => {
-                file.seek(SeekFrom::Start(start))?;
-                let same = reads_the_same(file, bytes);
-                file.seek(SeekFrom::End(0))?;
-                same
-            }
-        }
     }
 
     /// What `image` is.
@@ -136,52 +109,7 @@ impl ImageStore {
     /// # Errors
     /// When the temporary file cannot be read or `out` not be written.
     pub fn copy_to<W: Write + ?Sized>(&mut self, image: ImageId, out: &mut W) -> io::Result<()> {
-        let Stored { start, length, .. } = self.images[image.0];
-        match &mut self.spool {
-            Spool::Memory(memory) => out.write_all(&memory[start as usize..][..length as usize]),
-            Spool::File(file) => {
-                file.seek(SeekFrom::Start(start))?;
-                let copied = io::copy(&mut (&*file).take(length), out)?;
-                file.seek(SeekFrom::End(0))?;
-                if copied == length { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
-            }
-        }
-    }
-}
-
-/// Whether `file` goes on with `bytes`.
-fn reads_the_same(file: &mut File, bytes: &[u8]) -> io::Result<bool> {
-    let mut read = vec![0; bytes.len().min(COMPARED)];
-    for wanted in bytes.chunks(COMPARED) {
-        let read = &mut read[..wanted.len()];
-        file.read_exact(read)?;
-        if read != wanted {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// Where the bytes are.
-enum Spool {
-    Memory(Vec<u8>),
-    /// From [`SPOOL_LIMIT`] on; always at its end, but while it is read.
-    File(File),
-}
-
-impl Spool {
-    fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self {
-            Self::Memory(memory) if memory.len() + bytes.len() <= SPOOL_LIMIT => memory.extend_from_slice(bytes),
-            Self::Memory(memory) => {
-                let mut file = tempfile::tempfile()?;
-                file.write_all(memory)?;
-                file.write_all(bytes)?;
-                *self = Self::File(file);
-            }
-            Self::File(file) => file.write_all(bytes)?,
-        }
-        Ok(())
+        self.spool.copy_to(&self.images[image.0].place, out)
     }
 }
 

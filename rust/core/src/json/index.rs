@@ -10,8 +10,8 @@
 
 use std::ops::Range;
 
-use super::scan::MemberPlace;
-use super::{Value, key_is};
+use super::scalar::MemberPlace;
+use super::value::{Value, key_is};
 
 /// A range of a record. Half the size of a `Range<usize>`: a line is never longer than [`crate::lines::LINE_LIMIT`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -2,6 +2,8 @@
 
 mod escape;
 mod event_text;
+mod folder;
 mod json;
 
-pub use json::{write, write_event, write_events, write_manifest};
+pub use folder::write;
+pub use json::{write_event, write_events, write_manifest};

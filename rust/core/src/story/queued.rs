@@ -8,19 +8,19 @@ impl Story {
     /// Something happened to the queue.
     pub(super) fn queue_operation(&mut self, envelope: &Envelope, operation: Queue) {
         match operation {
-            Queue::Enqueue(words) => self.queue.enqueue(words, &envelope.session_id),
+            Queue::Enqueue(words) => self.queue.enqueue(words, &envelope.setting().session_id),
             Queue::Dequeue => self.queue.dequeue(),
             Queue::PopAll => self.queue.pop_all(),
             Queue::Remove(words) => {
-                if let Some(words) = self.queue.remove(words, &envelope.session_id) {
+                if let Some(words) = self.queue.remove(words, &envelope.setting().session_id) {
                     let (text, at) = (words.text.clone(), self.events.len());
                     self.queued_event(envelope, words);
                     if self.events.len() > at {
-                        self.queue.became(&text, &envelope.session_id, at);
+                        self.queue.became(&text, &envelope.setting().session_id, at);
                     }
                 }
             }
-            Queue::Delivered(words) => match self.queue.attachment(words, &envelope.session_id) {
+            Queue::Delivered(words) => match self.queue.attachment(words, &envelope.setting().session_id) {
                 Outcome::New(words) => self.queued_event(envelope, words),
                 Outcome::Repeats(event, words) => {
                     // What a `remove` told first has no id, and may have been without its images.

@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 
 use super::Subagent;
+use crate::agents::Agent;
 use crate::event::{LinkedBy, SubagentCall, Usage};
 use crate::story::{StartedAgent, Story, ref_of};
 
@@ -11,10 +12,10 @@ use crate::story::{StartedAgent, Story, ref_of};
 type Call = (usize, usize);
 
 /// Finds out which call started which subagent, by the strongest evidence there is, and writes it into the refs
-/// of the calls and into the subagents. `agents` are put in the order in which they began.
-pub fn link(main: &mut Story, agents: &mut [Subagent]) {
+/// of the calls and into the subagents of a session of `program`. `agents` are put in the order in which they began.
+pub fn link(main: &mut Story, agents: &mut [Subagent], program: &'static dyn Agent) {
     agents.sort_by(|one, other| (&one.story.first_timestamp, &one.id).cmp(&(&other.story.first_timestamp, &other.id)));
-    let mut links = Links::new(main, agents);
+    let mut links = Links::new(main, agents, program);
     links.by_named_call(agents);
     links.by_name(agents, |call| call.named_by(LinkedBy::Result).map(|id| (LinkedBy::Result, id.clone())));
     let mut id_of: HashMap<String, String> = HashMap::new();
@@ -64,6 +65,7 @@ fn all_used(main: &Story, agents: &[Subagent]) -> HashMap<String, Usage> {
 }
 
 struct Links {
+    program: &'static dyn Agent,
     /// All calls, those of the session's own story first.
     calls: Vec<(Call, StartedAgent)>,
     /// What each call started, and how that is known.
@@ -72,7 +74,7 @@ struct Links {
 }
 
 impl Links {
-    fn new(main: &Story, agents: &[Subagent]) -> Self {
+    fn new(main: &Story, agents: &[Subagent], program: &'static dyn Agent) -> Self {
         let stories = std::iter::once(main).chain(agents.iter().map(|agent| &agent.story));
         let calls = stories.enumerate().flat_map(|(story, of)| {
             of.started.iter().enumerate().map(move |(position, started)| ((story, position), started.clone()))
@@ -81,7 +83,7 @@ impl Links {
         for (at, agent) in agents.iter().enumerate() {
             by_id.entry(agent.id.clone()).or_insert(at);
         }
-        Self { calls: calls.collect(), named: HashMap::new(), by_id }
+        Self { program, calls: calls.collect(), named: HashMap::new(), by_id }
     }
 
     /// Writes what was found into the refs.
@@ -212,8 +214,8 @@ impl Links {
             for agent in mine {
                 let started = next.entry(story).or_default();
                 let position = positions.entry((story, workflow.event)).or_default();
-                let prompt =
-                    without_wrapper(agents[agent].story.prompt.as_deref().unwrap_or_default().trim()).to_owned();
+                let prompt = agents[agent].story.prompt.as_deref().unwrap_or_default().trim();
+                let prompt = self.program.asked(prompt).to_owned();
                 let asked = SubagentCall { description: agents[agent].description.clone(), prompt, ..<_>::default() };
                 let call = (story, *started);
                 let tool_use_id = workflow.tool_use_id.clone();
@@ -248,7 +250,7 @@ impl Links {
             let Some(prompt) = agents[at].story.prompt.as_deref().filter(|_| agents[at].parent.is_none()) else {
                 continue;
             };
-            let calls = waiting.get_mut(without_wrapper(prompt));
+            let calls = waiting.get_mut(self.program.asked(prompt));
             let Some(calls) = calls else { continue };
             let Some(place) = calls.iter().position(|call| call.0 != at + 1) else { continue };
             if let Some(call) = calls.remove(place) {
@@ -256,23 +258,5 @@ impl Links {
                 self.claim(agents, call, LinkedBy::Prompt, id);
             }
         }
-    }
-}
-
-/// Teams wrap the prompt in a message tag.
-fn without_wrapper(prompt: &str) -> &str {
-    let inside = prompt.strip_prefix("<teammate-message").and_then(|rest| rest.split_once('>'));
-    let inside = inside.and_then(|(_, rest)| rest.trim_end().strip_suffix("</teammate-message>"));
-    inside.map_or(prompt, str::trim)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_team_wraps_the_prompt() {
-        assert_eq!(without_wrapper("<teammate-message teammate_id=\"team-lead\">\nlook\n</teammate-message>"), "look");
-        assert_eq!(without_wrapper("look"), "look");
     }
 }

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use crate::agents::Context;
 use crate::entry::Entry;
 use crate::event::{InlineImage, MetImage};
-use crate::images::inline_images;
 use crate::json::{self, Broken, Member, Text, Value};
+
+use super::pictures::inline_images;
 
 /// A content block with the members that matter.
 #[derive(Default)]

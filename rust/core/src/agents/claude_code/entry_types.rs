@@ -110,6 +110,11 @@ pub(super) fn find(kind: &str) -> Option<TypeClass> {
     exact.or_else(|| PREFIXES.iter().find(|(prefix, _, _)| kind.starts_with(prefix))).map(|&(_, class, _)| class)
 }
 
+/// Whether `kind` stands in the table.
+pub(super) fn is_known(kind: &str) -> bool {
+    find(kind).is_some()
+}
+
 /// Whether the type alone tells what an entry is, or drops it.
 pub(super) fn is_told_early(kind: &str) -> bool {
     !matches!(find(kind), Some(ReadIf { .. } | ReadIfImage { .. }))

@@ -30,9 +30,22 @@ pub(super) fn alone<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     behind.trim().is_empty().then_some(content)
 }
 
+/// What a prompt asks for: teams wrap it in a message.
+pub(super) fn without_message(prompt: &str) -> &str {
+    let inside = prompt.strip_prefix("<teammate-message").and_then(|rest| rest.split_once('>'));
+    let inside = inside.and_then(|(_, rest)| rest.trim_end().strip_suffix("</teammate-message>"));
+    inside.map_or(prompt, str::trim)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_team_wraps_the_prompt() {
+        assert_eq!(without_message("<teammate-message teammate_id=\"team-lead\">\nlook\n</teammate-message>"), "look");
+        assert_eq!(without_message("look"), "look");
+    }
 
     #[test]
     fn an_element_ends_at_its_first_closing_tag() {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use crate::agents::Sieve;
 use crate::entry::Class;
 use crate::event::{
-    Envelope, Fact, GivenAnswers, Passed, Purpose, Question, Said, Signal, Thread, ToolCall, Usage, VIEWED,
+    Envelope, Fact, GivenAnswers, Passed, Purpose, Question, Said, Setting, Signal, Thread, ToolCall, Usage, VIEWED,
 };
 
 use super::requests;
@@ -47,10 +47,14 @@ impl Sieve for CodexSieve {
         let inherited = before - held.len();
         held.retain(|said| said.class != Class::Evidence || !said.signals.iter().all(Signal::is_empty));
         if let Some(thread) = &thread {
-            let (id, cwd, version): (Arc<str>, Arc<str>, Arc<str>) =
-                (thread.id.as_str().into(), thread.cwd.as_str().into(), thread.version.as_str().into());
-            for envelope in held.iter_mut().map(|said| &mut said.envelope) {
-                (envelope.session_id, envelope.cwd, envelope.version) = (id.clone(), cwd.clone(), version.clone());
+            let setting = Arc::new(Setting {
+                session_id: thread.id.as_str().into(),
+                cwd: thread.cwd.as_str().into(),
+                version: thread.version.as_str().into(),
+                ..Setting::default()
+            });
+            for said in &mut held {
+                said.envelope.setting = Some(setting.clone());
             }
         }
         twins::settle(&mut held);

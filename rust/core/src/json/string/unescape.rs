@@ -9,7 +9,7 @@
 //! each call checks room and calls `memcpy`. The safe twin is `decode_lossy`; the tests hold both against each other.
 #![expect(unsafe_code, reason = "writes into reserved room, vector loads, and text that was just checked")]
 
-use super::{UNESCAPED, push_escape};
+use super::escapes::{UNESCAPED, push_escape};
 
 /// The longest string of which it is worth while to ask whether it is plain.
 const MAX_PLAIN: usize = 128;
