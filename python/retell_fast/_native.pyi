@@ -187,6 +187,18 @@ class Conversation:
     def attention(self) -> bool:
         """True when something in the input needs a look: unknown entry types, damage, lost images."""
 
+    @property
+    def findings(self) -> list[str]:
+        """What a person should have a look at, in words, one line each, the most important first.
+
+        Unknown entry types unless they were allowed, possible secrets, files that could not be read, images
+        that were not extracted, damaged lines. The manifest has all of it as data.
+        """
+
+    @property
+    def notes(self) -> list[str]:
+        """What is good to know and needs no action, in words, one line each."""
+
     def write(self, directory: str | os.PathLike[str]) -> None:
         """Writes `events.json`, `manifest.json` and `assets/` into a folder, which is made if need be.
 
@@ -667,6 +679,10 @@ class ImageReport:
         """How many runs of base64 stand where images do and were not lifted, by the reason."""
 
     @property
+    def left_inline_in_words(self) -> str:
+        """The same for a person: "3 left inline (2 no image, 1 too large)"."""
+
+    @property
     def missing(self) -> list[str]:
         """The names of the images that were not there; their placeholders were left."""
 
@@ -679,7 +695,7 @@ class ImageReport:
         """The paths in a folder that were passed over, such as links to files."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Gives all of the above but `by_file` as a dictionary that JSON can hold."""
+        """Gives all of the above but `by_file` and the words as a dictionary that JSON can hold."""
 
 class RetellError(Exception):
     """The base of the errors of this package."""

@@ -28,8 +28,11 @@ pytestmark = pytest.mark.skipif(not CORE.exists(), reason="the sources are not h
 # The picture in CONTRIBUTING.md, as a table: what each module of the core may import. Nothing points back.
 MAY_IMPORT: dict[str, set[str]] = {
     "error": set(),
+    "warning": set(),
+    "measures": set(),
+    "refusal": {"error"},
     "progress": {"error"},
-    "parallel": {"error", "progress"},
+    "parallel": {"error", "refusal", "progress"},
     "io": {"error", "progress", "parallel"},
     "lines": {"error", "progress", "io"},
     "json": {"error"},
@@ -37,7 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "entry": {"error", "lines", "json", "glue"},
     "branches": set(),
     "event": {"error", "entry", "branches"},
-    "images": {"error", "progress", "parallel", "io", "json", "event"},
+    "images": {"error", "progress", "parallel", "io", "json", "event", "warning", "measures", "refusal"},
     "secrets": {"error", "json"},
     "agents": {"error", "json", "glue", "entry", "branches", "event", "images"},
     "head": {"error", "json", "agents"},
@@ -71,9 +74,19 @@ MAY_IMPORT["sessions"] = {"error", "io", "agents"}
 MAY_IMPORT["subagents"] = MAY_IMPORT["transcript"] | {"transcript"}
 MAY_IMPORT["threads"] = MAY_IMPORT["subagents"] | {"subagents", "sessions"}
 MAY_IMPORT["manifest"] = MAY_IMPORT["subagents"] | {"subagents"}
-MAY_IMPORT["conversation"] = MAY_IMPORT["manifest"] | {"manifest"}
+MAY_IMPORT["conversation"] = MAY_IMPORT["manifest"] | {"manifest", "refusal"}
+MAY_IMPORT["findings"] = {
+    "error",
+    "warning",
+    "measures",
+    "entry",
+    "event",
+    "story",
+    "manifest",
+    "conversation",
+}
 MAY_IMPORT["parse"] = MAY_IMPORT["conversation"] | {"conversation", "threads", "sessions"}
-MAY_IMPORT["discover"] = MAY_IMPORT["parse"] | {"parse"}
+MAY_IMPORT["discover"] = MAY_IMPORT["parse"] | {"parse", "measures"}
 MAY_IMPORT["census"] = MAY_IMPORT["document"] | {
     "progress",
     "parallel",

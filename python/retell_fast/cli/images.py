@@ -10,7 +10,7 @@ import retell_fast
 
 from .exit_status import ExitStatus
 from .messages import fail, note, say, warn
-from .pictures import left_inline, names, summary, table
+from .pictures import names, summary, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def list_(paths: Sequence[str], *, as_json: bool, threads: int | None = None) ->
     else:
         sys.stdout.writelines(f"{line}\n" for line in table(rows, total))
         if total.left_inline:
-            note(left_inline(total))
+            note(total.left_inline_in_words)
     return ExitStatus.ALL_WELL
 
 

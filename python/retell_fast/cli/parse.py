@@ -10,7 +10,7 @@ import warnings
 
 import retell_fast
 
-from .closing import findings, notes, shortened, summary
+from .closing import shortened, summary
 from .exit_status import ExitStatus
 from .measures import beginning
 from .messages import note, say, tell_of_waiting, warn
@@ -19,8 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .progress import Bar
 
-# What `findings` says again, with names and places, from the manifest.
-_SAID_FROM_MANIFEST = (retell_fast.UnknownEntryTypeWarning, retell_fast.DamagedInputWarning)
+# What `Conversation.findings` says again, with names and places.
+_SAID_AS_FINDINGS = (retell_fast.UnknownEntryTypeWarning, retell_fast.DamagedInputWarning)
 
 
 def run(  # noqa: PLR0913 - one for each option
@@ -68,19 +68,18 @@ def run(  # noqa: PLR0913 - one for each option
         finally:
             if bar is not None:
                 bar.close()
-    manifest = conversation.manifest
-    directory = output_dir or default_directory(manifest["conversation_id"])
+    directory = output_dir or default_directory(conversation.manifest["conversation_id"])
     try:
         conversation.write(directory)
     except OSError as error:
         raise _while_writing(error) from error
 
-    found = [str(each.message) for each in caught if not issubclass(each.category, _SAID_FROM_MANIFEST)]
-    found += findings(manifest, allow_unknown=allow_unknown)
+    found = [str(each.message) for each in caught if not issubclass(each.category, _SAID_AS_FINDINGS)]
+    found += conversation.findings
     for text in shortened(found):
         warn(text)
     if not quiet:
-        for text in notes(manifest):
+        for text in conversation.notes:
             note(text)
         say(summary(conversation, warnings=len(found), duration=time.monotonic() - began))
         say(f"wrote {os.path.join(directory, '')}")

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 MOST_NAMES = 10
 """How many names are printed; an archive can miss thousands of images, and --json lists them all."""
 
-_REASONS = {"not_canonical": "unusual base64", "not_an_image": "no image", "too_large": "too large"}
 _HEADINGS = ("pictures", "bytes", "share", "duplicates", "media types", "file")
 
 
@@ -33,15 +32,8 @@ def summary(report: ImageReport, *, duration: float, restored: bool = False) -> 
         parts += [change, f"{len(report.missing):,} missing"]
     else:
         saved = max(0, report.bytes_before - report.bytes_after)
-        parts += [f"{change}, {size(saved)} saved", left_inline(report)]
+        parts += [f"{change}, {size(saved)} saved", report.left_inline_in_words]
     return " · ".join([*parts, seconds(duration)])
-
-
-def left_inline(report: ImageReport) -> str:
-    """Gives how much base64 was not lifted, and why: "3 left inline (2 no image, 1 too large)"."""
-    reasons = [f"{count:,} {_REASONS[reason]}" for reason, count in report.left_inline.items() if count]
-    total = f"{sum(report.left_inline.values()):,} left inline"
-    return f"{total} ({', '.join(reasons)})" if reasons else total
 
 
 def names(found: Sequence[str]) -> list[str]:

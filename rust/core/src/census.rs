@@ -48,6 +48,8 @@ pub struct CensusOptions {
 /// Which types the records of files have.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Census {
+    /// The version of this program.
+    pub release: &'static str,
     /// Files read.
     pub files: u64,
     /// Their bytes, decompressed.
@@ -121,7 +123,7 @@ pub fn census(options: &CensusOptions, progress: &mut Progress<'_>) -> Result<Ce
     for file in &mut files {
         file.agent = agent.or(file.agent);
     }
-    let mut census = Census::default();
+    let mut census = Census { release: env!("CARGO_PKG_VERSION"), ..Census::default() };
     for kind in unreadable {
         *census.unreadable.entry(named(kind)).or_default() += 1;
     }

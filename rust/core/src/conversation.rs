@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use sha2::{Digest, Sha256};
 
 use crate::agents::Agent;
+use crate::error::Result;
 use crate::event::{Event, ImageId, Role, SubagentRef};
 use crate::images::ImageStore;
 use crate::io::plain_path;
@@ -15,6 +16,7 @@ use crate::manifest::{
     DamagedLine, Manifest, Parser, SecretWarning, SourceSummary, SubagentSummary, UnknownEntries, UnlinkedSubagent,
 };
 use crate::parallel;
+use crate::refusal::Refusal;
 use crate::secrets::{Finding, find_secrets};
 use crate::story::{LostImage, Story};
 use crate::subagents::{ChapterBridge, Subagent, UnreadableFile, inline_events};
@@ -40,6 +42,8 @@ pub struct Conversation {
     pub manifest: Manifest,
     /// The images that belong to events, by file name.
     pub assets: Vec<(String, ImageId)>,
+    /// Entry types in no table need no look.
+    pub allow_unknown: bool,
     images: Mutex<ImageStore>,
 }
 
@@ -53,20 +57,34 @@ pub(crate) struct Parts<'p> {
     pub bridges: Vec<ChapterBridge>,
     pub unreadable: Vec<UnreadableFile>,
     pub include_subagents: bool,
+    pub allow_unknown: bool,
     pub images: Mutex<ImageStore>,
     pub threads: usize,
 }
 
 impl Conversation {
-    /// Whether the input needs a look: damage, images lost, files that could not be read, or, unless they are
-    /// `allowed`, unknown types.
+    /// Whether the input needs a look: damage, images lost, files that could not be read, or, unless they are allowed,
+    /// unknown types.
     #[must_use]
-    pub fn needs_a_look(&self, unknown_allowed: bool) -> bool {
+    pub fn attention(&self) -> bool {
         let manifest = &self.manifest;
         manifest.damaged_lines_total > 0
             || !manifest.images_not_extracted.is_empty()
             || !manifest.unreadable_files.is_empty()
-            || (!unknown_allowed && !manifest.unknown_entries.is_empty())
+            || (!self.allow_unknown && !manifest.unknown_entries.is_empty())
+    }
+
+    /// The event at a place, and from there `below`: which ref of it, which event under that, and so on.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Gone`](crate::ErrorKind::Gone) when there is none.
+    pub fn event(&self, index: usize, below: &[(usize, usize)]) -> Result<&Event> {
+        let mut found = self.events.get(index);
+        for &(position, index) in below {
+            let reference = found.and_then(|event| event.subagent_refs.get(position));
+            found = reference.and_then(|reference| reference.events.as_ref()?.get(index));
+        }
+        found.ok_or_else(|| Refusal::EventGone.into_error())
     }
 
     /// Copies the bytes of `image`, one of the [`assets`](Self::assets), to `out`.
@@ -87,6 +105,7 @@ impl Conversation {
             bridges,
             unreadable,
             include_subagents,
+            allow_unknown,
             images,
             threads,
         } = parts;
@@ -173,7 +192,7 @@ impl Conversation {
             parsed_at: parsed_at(),
             parser: Parser { name: PROGRAM, version: env!("CARGO_PKG_VERSION") },
         };
-        Self { events: main.events, manifest, assets: assets.names, images: Mutex::new(store) }
+        Self { events: main.events, manifest, assets: assets.names, allow_unknown, images: Mutex::new(store) }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::agents::{AGENTS, Agent, SubagentFiles, agent_named};
 use crate::conversation::count_by_role;
@@ -12,6 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Boundary, Event, Role};
 use crate::io::walk::names_in;
 use crate::io::{Source, plain_name};
+use crate::measures::size;
 use crate::parallel;
 use crate::progress::Progress;
 use crate::reader::Threads;
@@ -120,23 +121,11 @@ fn list(files: &[&SessionFile]) -> String {
     lines.join("\n")
 }
 
-/// Bytes in the decimal unit that fits: `812 B`, `15.3 MB`.
-fn size(bytes: u64) -> String {
-    let mut amount = bytes as f64;
-    for unit in ["B", "kB", "MB", "GB"] {
-        // 999.95 would be printed as 1000.0: that is the next unit.
-        if amount < 999.95 {
-            return if unit == "B" { format!("{bytes} B") } else { format!("{amount:.1} {unit}") };
-        }
-        amount /= 1e3;
-    }
-    format!("{amount:.1} TB")
-}
-
 /// What a session holds, in short.
 #[derive(Debug, Clone, Serialize)]
 pub struct Preview {
     /// Where its file is.
+    #[serde(serialize_with = "as_text")]
     pub path: PathBuf,
     /// Its id.
     pub session_id: String,
@@ -159,6 +148,7 @@ pub struct Preview {
     /// Subagents that were started.
     pub subagents: usize,
     /// How often each tool was called, the most used first.
+    #[serde(serialize_with = "as_map")]
     pub tools: Vec<(String, u64)>,
     /// The human's first words, shortened.
     pub first_words: String,
@@ -170,6 +160,14 @@ pub struct Preview {
     pub score: i64,
     /// Why, one reason for each part of the score.
     pub reasons: Vec<String>,
+}
+
+fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
+}
+
+fn as_map<S: Serializer>(tools: &[(String, u64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(tools.iter().map(|(name, count)| (name, count)))
 }
 
 /// Which sessions to preview.
@@ -348,15 +346,6 @@ mod tests {
             ("dddd", "ffff0000-dddd"),
         ] {
             assert_eq!(nearest(typed, &files)[0].id, meant, "{typed}");
-        }
-    }
-
-    #[test]
-    fn sizes_have_the_unit_that_fits() {
-        for (bytes, shown) in
-            [(0, "0 B"), (999, "999 B"), (1_000, "1.0 kB"), (999_960, "1.0 MB"), (15_300_000, "15.3 MB")]
-        {
-            assert_eq!(size(bytes), shown);
         }
     }
 }

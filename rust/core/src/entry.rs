@@ -129,8 +129,9 @@ fn own_name<'k>(kind: &'k str, _entry: &Fields<'_>) -> Cow<'k, str> {
 }
 
 /// What is wrong with a piece of input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Reason {
     /// A run of NUL bytes before or behind a record.
     NulBytes,

@@ -24,6 +24,14 @@ pub enum ErrorKind {
     UnknownAgent,
     /// An environment variable holds what it cannot mean.
     WrongSetting,
+    /// An argument has a value that it cannot have.
+    WrongArgument,
+    /// An argument is of a type that it cannot have.
+    WrongType,
+    /// There is nothing at that place.
+    OutOfRange,
+    /// What was there is not there any more.
+    Gone,
     /// An asset is missing, or its bytes are not those that its name says.
     MissingAsset,
     /// What was written does not give the original back.
@@ -100,6 +108,15 @@ impl Error {
         self.hint.as_deref()
     }
 
+    /// The message, and the hint behind it, for where there is one text only.
+    #[must_use]
+    pub fn with_its_hint(&self) -> String {
+        match &self.hint {
+            Some(hint) => format!("{self} ({hint})"),
+            None => self.to_string(),
+        }
+    }
+
     /// The file or folder concerned.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
@@ -110,6 +127,23 @@ impl Error {
     #[must_use]
     pub fn io(&self) -> Option<&io::Error> {
         self.io.as_ref()
+    }
+
+    /// What the operating system's own error is called in `errno.h`, where its kind alone tells.
+    #[must_use]
+    pub fn errno_name(&self) -> Option<&'static str> {
+        Some(match self.io()?.kind() {
+            io::ErrorKind::NotFound => "ENOENT",
+            io::ErrorKind::PermissionDenied => "EACCES",
+            io::ErrorKind::IsADirectory => "EISDIR",
+            io::ErrorKind::NotADirectory => "ENOTDIR",
+            io::ErrorKind::AlreadyExists => "EEXIST",
+            io::ErrorKind::StorageFull => "ENOSPC",
+            io::ErrorKind::ReadOnlyFilesystem => "EROFS",
+            io::ErrorKind::InvalidFilename => "ENAMETOOLONG",
+            io::ErrorKind::BrokenPipe => "EPIPE",
+            _ => return None,
+        })
     }
 
     /// The names of the assets, for [`ErrorKind::MissingAsset`].

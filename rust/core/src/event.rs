@@ -7,6 +7,7 @@ use std::sync::{Arc, LazyLock};
 use compact_str::CompactString;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
+use strum::IntoStaticStr;
 
 use crate::branches::{Link, Node};
 use crate::entry::{Class, Place};
@@ -16,8 +17,9 @@ use crate::entry::{Class, Place};
 pub struct ImageId(pub usize);
 
 /// Who speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Role {
     /// The human.
     User,
@@ -25,20 +27,10 @@ pub enum Role {
     Assistant,
 }
 
-impl Role {
-    /// `user` or `assistant`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
-        }
-    }
-}
-
 /// How the human's words came in, when not by plain typing at the prompt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum WordsSource {
     /// The arguments of a slash command.
     Command,
@@ -56,25 +48,10 @@ pub enum WordsSource {
     Plan,
 }
 
-impl WordsSource {
-    /// As it stands in events.json.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Command => "command",
-            Self::Bash => "bash",
-            Self::Memory => "memory",
-            Self::Queued => "queued",
-            Self::Answer => "answer",
-            Self::Rejection => "rejection",
-            Self::Plan => "plan",
-        }
-    }
-}
-
 /// Why the story breaks before an event. Ordered as listed in events.json.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Boundary {
     /// The session id differs from that of the event before.
     SessionChange,
@@ -86,22 +63,10 @@ pub enum Boundary {
     Clear,
 }
 
-impl Boundary {
-    /// As it stands in events.json.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::SessionChange => "session_change",
-            Self::Continuation => "continuation",
-            Self::Compaction => "compaction",
-            Self::Clear => "clear",
-        }
-    }
-}
-
 /// What told which agent a call started; the strongest evidence first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum LinkedBy {
     /// `agent-<id>.meta.json` names the call.
     Meta,
@@ -119,23 +84,6 @@ pub enum LinkedBy {
     Workflow,
     /// The call's prompt is the agent's first user text.
     Prompt,
-}
-
-impl LinkedBy {
-    /// As it stands in events.json.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Meta => "meta",
-            Self::Parent => "parent",
-            Self::Result => "result",
-            Self::Team => "team",
-            Self::Text => "text",
-            Self::Progress => "progress",
-            Self::Workflow => "workflow",
-            Self::Prompt => "prompt",
-        }
-    }
 }
 
 /// An entry's id, kept without a string of its own when it has the usual form.
@@ -344,8 +292,9 @@ pub struct InlineImage<'a> {
 }
 
 /// Why an image was not extracted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum NotExtracted {
     /// Encoding its bytes again would give other characters: they are damaged, or unusual.
     NotCanonical,
@@ -808,6 +757,13 @@ impl Event {
     #[must_use]
     pub fn session_break(&self) -> bool {
         !self.boundary.is_empty()
+    }
+}
+
+/// Equal is what stands as the same in events.json.
+impl PartialEq for Event {
+    fn eq(&self, other: &Self) -> bool {
+        serde_json::to_vec(self).ok() == serde_json::to_vec(other).ok()
     }
 }
 

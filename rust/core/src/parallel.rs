@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::progress::{Progress, Shared, stopped};
+use crate::refusal::Refusal;
 
 /// The environment variable that says how many threads there are to be.
 pub const VARIABLE: &str = "RETELL_THREADS";
@@ -34,6 +35,15 @@ pub fn threads(asked: Option<NonZero<usize>>) -> Result<usize> {
         _ => *CORES.get_or_init(|| std::thread::available_parallelism().ok()),
     };
     Ok(wanted.map_or(1, NonZero::get).min(MOST_THREADS))
+}
+
+/// How many threads a caller asks for, if any number is asked for.
+///
+/// # Errors
+/// [`ErrorKind::WrongArgument`] when it is below 1.
+pub fn threads_asked(threads: Option<isize>) -> Result<Option<NonZero<usize>>> {
+    let number = |threads| usize::try_from(threads).ok().and_then(NonZero::new);
+    threads.map(|threads| number(threads).ok_or_else(|| Refusal::Threads.into_error())).transpose()
 }
 
 fn number(text: &OsStr) -> Result<NonZero<usize>> {

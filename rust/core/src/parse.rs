@@ -15,6 +15,7 @@ use crate::io::{LEAST_STRETCH, Source, plain_path};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::reader::Threads;
+use crate::refusal::Refusal;
 use crate::sessions::newest_session_below;
 use crate::story::Story;
 use crate::subagents::{self, Found};
@@ -30,6 +31,8 @@ pub struct ParseOptions {
     pub include_subagents: bool,
     /// Entry types in no table are an error.
     pub strict: bool,
+    /// Entry types in no table need no look.
+    pub allow_unknown: bool,
     /// Threads that read; as the environment says when `None`, or as many as there are cores. The result is the same.
     pub threads: Option<NonZero<usize>>,
     /// The least, in bytes, that a thread is given of a file; [`LEAST_STRETCH`] when `None`. The result is the same.
@@ -40,8 +43,12 @@ pub struct ParseOptions {
 ///
 /// # Errors
 /// [`ErrorKind::Io`], [`ErrorKind::NotATranscript`], [`ErrorKind::NoConversation`], with `strict`
-/// [`ErrorKind::UnknownEntryType`], [`ErrorKind::UnknownAgent`], [`ErrorKind::WrongSetting`], [`ErrorKind::Stopped`].
+/// [`ErrorKind::UnknownEntryType`], [`ErrorKind::UnknownAgent`], [`ErrorKind::WrongArgument`],
+/// [`ErrorKind::WrongSetting`], [`ErrorKind::Stopped`].
 pub fn parse(source: Source, options: &ParseOptions, progress: &mut Progress<'_>) -> Result<Conversation> {
+    if options.strict && options.allow_unknown {
+        return Err(Refusal::StrictAndAllowUnknown.into_error());
+    }
     let agent = options.agent.as_deref().map(agent_named).transpose()?;
     let path = match &source {
         Source::Path(path) => Some(path.clone()),
@@ -104,6 +111,7 @@ pub fn parse(source: Source, options: &ParseOptions, progress: &mut Progress<'_>
         bridges: found.bridges,
         unreadable: found.unreadable,
         include_subagents: options.include_subagents,
+        allow_unknown: options.allow_unknown,
         images,
         threads,
     }))

@@ -2,14 +2,14 @@
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, TryFromFloatSecsError, UNIX_EPOCH};
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
-use retell_core::DiscoverOptions;
+use pyo3::types::{IntoPyDict, PyDict, PyString};
+use retell_core::{DiscoverOptions, Error, ErrorKind, Refusal};
 
-use crate::error::to_python;
+use crate::dictionary::to_dict;
+use crate::error::{refused, to_python};
 
 /// Lists sessions with what is needed to choose one, the most recently changed first.
 #[pyfunction]
@@ -22,7 +22,7 @@ pub fn discover(
     since: Option<&Bound<'_, PyAny>>,
     agent: Option<String>,
 ) -> PyResult<Vec<Preview>> {
-    let limit = limit.map(usize::try_from).transpose().map_err(|_| PyValueError::new_err("limit is negative"))?;
+    let limit = limit.map(usize::try_from).transpose().map_err(|_| refused(py, Refusal::Limit))?;
     let since = since.map(|since| moment(py, since)).transpose()?;
     let options = DiscoverOptions { root, limit, project, since, agent };
     let previews = py.detach(|| retell_core::discover(&options)).map_err(|error| to_python(py, &error))?;
@@ -39,15 +39,16 @@ fn moment(py: Python<'_>, since: &Bound<'_, PyAny>) -> PyResult<SystemTime> {
         let text = moment.extract::<String>()?.replace('Z', "+00:00");
         moment = datetime.call_method1("fromisoformat", (text,))?;
     } else if !moment.is_instance(&date)? {
-        let kind = moment.get_type().name()?;
-        return Err(PyTypeError::new_err(format!("since must be a date, a time or the text of one, not {kind}")));
+        let kind = moment.get_type().name()?.to_string();
+        return Err(refused(py, Refusal::Moment(&kind)));
     } else if !moment.is_instance(&datetime)? {
         let parts = (moment.getattr("year")?, moment.getattr("month")?, moment.getattr("day")?);
         moment = datetime.call1(parts)?;
     }
     let seconds: f64 = moment.call_method0("timestamp")?.extract()?;
-    Ok(UNIX_EPOCH
-        + Duration::try_from_secs_f64(seconds.max(0.0)).map_err(|error| PyValueError::new_err(error.to_string()))?)
+    let since = Duration::try_from_secs_f64(seconds.max(0.0));
+    let refused = |error: TryFromFloatSecsError| Error::new(ErrorKind::WrongArgument, error.to_string());
+    Ok(UNIX_EPOCH + since.map_err(|error| to_python(py, &refused(error)))?)
 }
 
 /// One session as `discover` found it.
@@ -113,11 +114,7 @@ impl Preview {
 
     #[getter]
     fn tools<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let tools = PyDict::new(py);
-        for (name, count) in &self.0.tools {
-            tools.set_item(name, count)?;
-        }
-        Ok(tools)
+        self.0.tools.iter().cloned().into_py_dict(py)
     }
 
     #[getter]
@@ -146,25 +143,10 @@ impl Preview {
     }
 
     /// Gives all of the above as a dictionary that JSON can hold.
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let fields = PyDict::new(py);
-        fields.set_item("path", self.path())?;
-        fields.set_item("session_id", self.session_id())?;
-        fields.set_item("agent", self.agent())?;
-        fields.set_item("modified", self.modified())?;
-        fields.set_item("size", self.size())?;
-        fields.set_item("title", self.title())?;
-        fields.set_item("project_path", self.project_path())?;
-        fields.set_item("human_messages", self.human_messages())?;
-        fields.set_item("assistant_messages", self.assistant_messages())?;
-        fields.set_item("sessions", self.sessions())?;
-        fields.set_item("subagents", self.subagents())?;
-        fields.set_item("tools", self.tools(py)?)?;
-        fields.set_item("first_words", self.first_words())?;
-        fields.set_item("last_words", self.last_words())?;
-        fields.set_item("continuation", self.continuation())?;
-        fields.set_item("score", self.score())?;
-        fields.set_item("reasons", self.reasons())?;
+    fn to_dict(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
+        let fields = to_dict(py, &self.0)?;
+        // JSON knows no path that is no text; Python does.
+        fields.bind(py).set_item("path", self.path())?;
         Ok(fields)
     }
 

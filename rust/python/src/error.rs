@@ -1,11 +1,13 @@
 //! The core's errors as Python exceptions.
 
-use std::io;
+use std::ffi::CString;
 
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyOSError, PyUserWarning, PyValueError};
+use pyo3::exceptions::{
+    PyException, PyIndexError, PyOSError, PyRuntimeError, PyTypeError, PyUserWarning, PyValueError,
+};
 use pyo3::prelude::*;
-use retell_core::{Error, ErrorKind};
+use retell_core::{Error, ErrorKind, Refusal, Warning, WarningKind};
 
 create_exception!(retell_fast, RetellError, PyException, "The base of the errors of this package.");
 create_exception!(retell_fast, UnknownEntryTypeError, RetellError, "With `strict`: an entry type is not known.");
@@ -35,10 +37,12 @@ pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     let message = error.to_string();
     let converted = match error.kind() {
         ErrorKind::Io => return os_error_with_hint(py, error).unwrap_or_else(|failed| failed),
-        ErrorKind::UnknownAgent | ErrorKind::WrongSetting => {
-            let hint = error.hint().map(|hint| format!(" ({hint})")).unwrap_or_default();
-            return PyValueError::new_err(message + &hint);
+        ErrorKind::UnknownAgent | ErrorKind::WrongSetting | ErrorKind::WrongArgument => {
+            return PyValueError::new_err(error.with_its_hint());
         }
+        ErrorKind::WrongType => return PyTypeError::new_err(message),
+        ErrorKind::OutOfRange => return PyIndexError::new_err(message),
+        ErrorKind::Gone => return PyRuntimeError::new_err(message),
         ErrorKind::NotATranscript => InvalidInputError::new_err(message),
         ErrorKind::NoConversation => NoConversationError::new_err(message),
         ErrorKind::UnknownEntryType => UnknownEntryTypeError::new_err(message),
@@ -59,7 +63,24 @@ pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     }
 }
 
-/// The same, with the hint that there may be.
+/// What a caller is refused, as an exception.
+pub fn refused(py: Python<'_>, refusal: Refusal<'_>) -> PyErr {
+    to_python(py, &refusal.into_error())
+}
+
+/// Gives a warning of the core, which can end the call: the caller may have made errors of warnings.
+pub fn warn(py: Python<'_>, warning: &Warning) -> PyResult<()> {
+    let category = match warning.kind {
+        WarningKind::UnknownEntryType => py.get_type::<UnknownEntryTypeWarning>(),
+        WarningKind::DamagedInput => py.get_type::<DamagedInputWarning>(),
+        WarningKind::MissingAsset => py.get_type::<MissingAssetWarning>(),
+    };
+    // No C string holds a NUL.
+    let message = CString::new(warning.message.replace('\0', "\u{fffd}"))?;
+    PyErr::warn(py, &category, &message, 1)
+}
+
+/// The exception of the system, with the hint that there may be.
 fn os_error_with_hint(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let converted = os_error(py, error)?;
     if let Some(hint) = error.hint() {
@@ -75,24 +96,12 @@ fn os_error(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     if let Some(raised) = io.get_ref().and_then(|inner| inner.downcast_ref::<PyErr>()) {
         return Ok(raised.clone_ref(py));
     }
-    let name = match io.kind() {
-        io::ErrorKind::NotFound => "ENOENT",
-        io::ErrorKind::PermissionDenied => "EACCES",
-        io::ErrorKind::IsADirectory => "EISDIR",
-        io::ErrorKind::NotADirectory => "ENOTDIR",
-        io::ErrorKind::AlreadyExists => "EEXIST",
-        io::ErrorKind::StorageFull => "ENOSPC",
-        io::ErrorKind::ReadOnlyFilesystem => "EROFS",
-        io::ErrorKind::InvalidFilename => "ENAMETOOLONG",
-        io::ErrorKind::BrokenPipe => "EPIPE",
-        _ => "EIO",
-    };
     let code = match io.raw_os_error() {
         Some(code) if cfg!(unix) => code,
-        _ => py.import("errno")?.getattr(name)?.extract()?,
+        _ => py.import("errno")?.getattr(error.errno_name().unwrap_or("EIO"))?.extract()?,
     };
     let message: String = match io.raw_os_error() {
-        None if name == "EIO" => io.to_string(),
+        None if error.errno_name().is_none() => io.to_string(),
         _ => py.import("os")?.call_method1("strerror", (code,))?.extract()?,
     };
     Ok(PyOSError::new_err((code, message, error.path().map(|path| path.as_os_str().to_owned()))))

@@ -7,13 +7,14 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use retell_core::Refusal;
 use retell_core::images::{self, FileOptions, PlaceholderForm};
 
-use crate::error::MissingAssetWarning;
+use crate::dictionary::to_dict;
+use crate::error::{refused, to_python, warn};
 use crate::fresh;
 use crate::parse::number_of_threads;
 use crate::progress::watched_at_once;
@@ -55,7 +56,7 @@ impl ImageCodec {
         let asset = |(place, (name, media_type, length)): (usize, (&str, &str, usize))| {
             let data = PyBytes::new_with(py, length, |out| {
                 let decoded = lifted.write_image(place, out);
-                decoded.then_some(()).ok_or_else(|| PyRuntimeError::new_err("an image changed while it was lifted"))
+                decoded.then_some(()).ok_or_else(|| refused(py, Refusal::ImageGone))
             })?;
             Ok(Asset { name: name.to_owned(), media_type: media_type.to_owned(), data: data.unbind() })
         };
@@ -72,7 +73,7 @@ impl ImageCodec {
         lookup: &Bound<'py, PyAny>,
         format: &str,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let form = form_of(format)?;
+        let form = form_of(py, format)?;
         let call = if lookup.is_callable() { lookup.clone() } else { lookup.getattr("get")? };
         let mut look = |name: &str| -> io::Result<Option<PyBackedBytes>> {
             let found = call.call1((name,)).map_err(io::Error::other)?;
@@ -82,16 +83,8 @@ impl ImageCodec {
             found.extract().map(Some).map_err(|error| io::Error::other(PyErr::from(error)))
         };
         let refilled = images::refill(&transcript, form, &mut look)?;
-        let restored = refilled.restored();
-        if !restored.missing.is_empty() {
-            let (count, names) = (restored.missing.len(), restored.missing.join(", "));
-            let message = if count == 1 {
-                format!("1 asset is missing, its placeholders stay: {names}")
-            } else {
-                format!("{count} assets are missing, their placeholders stay: {names}")
-            };
-            let message = std::ffi::CString::new(message)?;
-            PyErr::warn(py, &py.get_type::<MissingAssetWarning>(), &message, 1)?;
+        if let Some(warning) = refilled.restored().warning() {
+            warn(py, &warning)?;
         }
         fresh::bytes(py, refilled.length(), |out| refilled.write_to(out))
     }
@@ -150,12 +143,8 @@ impl Asset {
     }
 }
 
-fn form_of(format: &str) -> PyResult<PlaceholderForm> {
-    match format {
-        "retell" => Ok(PlaceholderForm::Retell),
-        "entire" => Ok(PlaceholderForm::Entire),
-        _ => Err(PyValueError::new_err(format!("unknown placeholder format {format:?}: retell, entire"))),
-    }
+fn form_of(py: Python<'_>, format: &str) -> PyResult<PlaceholderForm> {
+    PlaceholderForm::named(format).map_err(|error| to_python(py, &error))
 }
 
 /// Lifts the images of a file or a folder into a folder of assets.
@@ -173,8 +162,7 @@ pub fn externalize(
     threads: Option<isize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<ImageReport> {
-    has_one_target(out.as_ref(), in_place, dry_run)?;
-    let threads = number_of_threads(threads)?;
+    let threads = number_of_threads(py, threads)?;
     let options = FileOptions { cap: max_image_bytes, in_place, dry_run, threads, ..FileOptions::default() };
     watched_at_once(py, progress.as_ref(), |progress| {
         images::extract_files(&path, out.as_deref(), &assets_dir, &options, progress)
@@ -198,8 +186,7 @@ pub fn restore(
     threads: Option<isize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<ImageReport> {
-    has_one_target(out.as_ref(), in_place, dry_run)?;
-    let (form, threads) = (form_of(format)?, number_of_threads(threads)?);
+    let (form, threads) = (form_of(py, format)?, number_of_threads(py, threads)?);
     let options = FileOptions { form, allow_missing, in_place, dry_run, threads, ..FileOptions::default() };
     watched_at_once(py, progress.as_ref(), |progress| {
         images::restore_files(&path, out.as_deref(), &assets_dir, &options, progress)
@@ -218,7 +205,8 @@ pub fn list_images(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<ImageReport> {
     let paths = paths_of(path)?;
-    let options = FileOptions { cap: max_image_bytes, threads: number_of_threads(threads)?, ..FileOptions::default() };
+    let options =
+        FileOptions { cap: max_image_bytes, threads: number_of_threads(py, threads)?, ..FileOptions::default() };
     watched_at_once(py, progress.as_ref(), |progress| images::list_files(&paths, &options, progress))
         .map(ImageReport::of_all)
 }
@@ -229,14 +217,6 @@ pub fn paths_of(paths: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
         Ok(path) => Ok(vec![path]),
         Err(_) if paths.is_instance_of::<PyList>() || paths.is_instance_of::<PyTuple>() => paths.extract(),
         Err(error) => paths.extract().map_err(|_| error),
-    }
-}
-
-fn has_one_target(out: Option<&PathBuf>, in_place: bool, dry_run: bool) -> PyResult<()> {
-    match (out, in_place) {
-        (Some(_), true) => Err(PyValueError::new_err("give out or in_place, not both")),
-        (None, false) if !dry_run => Err(PyValueError::new_err("give out, or in_place=True")),
-        _ => Ok(()),
     }
 }
 
@@ -279,13 +259,13 @@ impl ImageReport {
     }
 
     #[getter]
-    fn distinct(&self) -> usize {
-        self.core().names.len()
+    fn distinct(&self) -> u64 {
+        self.core().distinct()
     }
 
     #[getter]
     fn duplicates(&self) -> u64 {
-        self.core().images.saturating_sub(self.core().names.len() as u64)
+        self.core().duplicates()
     }
 
     #[getter]
@@ -300,12 +280,17 @@ impl ImageReport {
 
     #[getter]
     fn image_bytes(&self) -> u64 {
-        self.core().characters
+        self.core().image_bytes
     }
 
     #[getter]
     fn left_inline(&self) -> BTreeMap<&'static str, u64> {
-        self.core().left_inline.clone()
+        self.core().left_inline.iter().map(|(reason, &count)| (reason.into(), count)).collect()
+    }
+
+    #[getter]
+    fn left_inline_in_words(&self) -> String {
+        self.core().left_inline_in_words()
     }
 
     #[getter]
@@ -324,20 +309,8 @@ impl ImageReport {
     }
 
     /// Gives all of the above as a dictionary that JSON can hold.
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let fields = PyDict::new(py);
-        fields.set_item("files", self.files())?;
-        fields.set_item("images", self.images())?;
-        fields.set_item("distinct", self.distinct())?;
-        fields.set_item("duplicates", self.duplicates())?;
-        fields.set_item("bytes_before", self.bytes_before())?;
-        fields.set_item("bytes_after", self.bytes_after())?;
-        fields.set_item("image_bytes", self.image_bytes())?;
-        fields.set_item("left_inline", self.left_inline())?;
-        fields.set_item("missing", self.missing())?;
-        fields.set_item("media_types", self.media_types())?;
-        fields.set_item("skipped", self.skipped())?;
-        Ok(fields)
+    fn to_dict(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
+        to_dict(py, self.core())
     }
 
     fn __repr__(&self) -> String {

@@ -3,8 +3,11 @@
 
 mod census;
 mod conversation;
+mod dictionary;
 mod discover;
 mod error;
+mod event;
+mod events;
 mod fresh;
 mod images;
 mod parse;
@@ -26,7 +29,7 @@ mod _native {
     #[pymodule_export]
     use crate::census::types;
     #[pymodule_export]
-    use crate::conversation::{Conversation, Event, Events, Screenshot, SubagentRef};
+    use crate::conversation::Conversation;
     #[pymodule_export]
     use crate::discover::{Preview, discover};
     #[pymodule_export]
@@ -35,6 +38,10 @@ mod _native {
         MissingAssetWarning, NoConversationError, RetellError, RetellWarning, SessionNotFoundError,
         UnknownEntryTypeError, UnknownEntryTypeWarning,
     };
+    #[pymodule_export]
+    use crate::event::{Event, Screenshot, SubagentRef};
+    #[pymodule_export]
+    use crate::events::Events;
     #[pymodule_export]
     use crate::images::{Asset, ImageCodec, ImageReport, codec_for, externalize, list_images, restore};
     #[pymodule_export]

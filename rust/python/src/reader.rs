@@ -2,10 +2,12 @@
 
 use std::io::{self, Read};
 
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyMemoryView;
+use retell_core::Refusal;
+
+use crate::error::refused;
 
 /// Reads from a Python object. What it raises travels through the core in an [`io::Error`].
 pub struct PythonReader(pub Py<PyAny>);
@@ -14,10 +16,8 @@ impl Read for PythonReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = |py: Python<'_>| -> PyResult<usize> {
             let given = self.0.bind(py).call_method1("read", (buffer.len(),))?;
-            let bytes = bytes_of(&given)
-                .map_err(|_| PyTypeError::new_err("read() must give bytes: open the file in binary mode"))?;
-            let place = buffer.get_mut(..bytes.len());
-            let place = place.ok_or_else(|| PyTypeError::new_err("read(size) gave more than size bytes"))?;
+            let bytes = bytes_of(&given).map_err(|_| refused(py, Refusal::NoBytes))?;
+            let place = buffer.get_mut(..bytes.len()).ok_or_else(|| refused(py, Refusal::TooManyBytes))?;
             place.copy_from_slice(&bytes);
             Ok(bytes.len())
         };

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::{MOST_TYPES, MOST_VERSIONS, OTHER};
 use crate::agents::Agent;
-use crate::entry::{Class, Damage, Entry, Place, Reason, Records};
+use crate::entry::{Class, Damage, Entry, Place, Records};
 use crate::error::{ErrorKind, Result};
 use crate::head::{Head, Stranger};
 use crate::io::Source;
@@ -121,17 +121,7 @@ impl Records for Counting {
     }
 
     fn damage(&mut self, damage: Damage) {
-        let reason = match damage.reason {
-            Reason::NulBytes => "nul_bytes",
-            Reason::JoinedRecords => "joined_records",
-            Reason::TruncatedRecord => "truncated_record",
-            Reason::TrailingBytes => "trailing_bytes",
-            Reason::InvalidJson => "invalid_json",
-            Reason::NotAnObject => "not_an_object",
-            Reason::InvalidUtf8 => "invalid_utf8",
-            Reason::LineTooLong => "line_too_long",
-        };
-        *self.tally.damage.entry(reason).or_default() += 1;
+        *self.tally.damage.entry(damage.reason.into()).or_default() += 1;
     }
 
     fn incomplete_tail(&mut self, _place: Place) {

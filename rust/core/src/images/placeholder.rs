@@ -3,6 +3,8 @@
 use sha2::{Digest, Sha256};
 
 use super::format::ImageFormat;
+use crate::error::Result;
+use crate::refusal::Refusal;
 
 /// What every placeholder begins with.
 pub const PREFIX: &[u8] = b"retell-asset:";
@@ -20,7 +22,8 @@ const HASH_DIGITS: usize = 64;
 const FEWEST_DIGITS: usize = 8;
 
 /// How placeholders are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub enum PlaceholderForm {
     /// This project's.
     #[default]
@@ -30,6 +33,14 @@ pub enum PlaceholderForm {
 }
 
 impl PlaceholderForm {
+    /// The form of that name.
+    ///
+    /// # Errors
+    /// [`ErrorKind::WrongArgument`](crate::ErrorKind::WrongArgument) when there is none.
+    pub fn named(name: &str) -> Result<Self> {
+        name.parse().map_err(|_| Refusal::Form(name).into_error())
+    }
+
     /// What its placeholders begin with.
     #[must_use]
     pub fn prefix(self) -> &'static [u8] {

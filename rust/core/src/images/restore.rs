@@ -8,6 +8,7 @@ use memchr::memmem::Finder;
 
 use super::placeholder::{ESCAPE, PREFIX, PlaceholderForm, placeholder};
 use super::window::{CHUNK, HELD_BACK, Window, in_windows};
+use crate::warning::{Warning, WarningKind};
 
 /// How many bytes of an image are encoded at a time, without an end in between: a multiple of three.
 const PIECE: usize = 48 << 10;
@@ -23,6 +24,20 @@ pub struct Restored {
     pub bytes_before: u64,
     /// Bytes written.
     pub bytes_after: u64,
+}
+
+impl Restored {
+    /// What the program that asked for it is warned of.
+    #[must_use]
+    pub fn warning(&self) -> Option<Warning> {
+        let names = self.missing.join(", ");
+        let message = match self.missing.len() {
+            0 => return None,
+            1 => format!("1 asset is missing, its placeholders stay: {names}"),
+            count => format!("{count} assets are missing, their placeholders stay: {names}"),
+        };
+        Some(Warning { kind: WarningKind::MissingAsset, message })
+    }
 }
 
 /// Gives the image of that name, or nothing.

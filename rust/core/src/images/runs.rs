@@ -69,24 +69,26 @@ pub fn is_base64(byte: u8) -> bool {
 }
 
 /// Why a run that stands where an image can was left there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, strum::IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum LeftInline {
-    /// Encoding the bytes again would give other characters.
-    NotCanonical,
     /// The bytes are no image of a known format.
     NotAnImage,
+    /// Encoding the bytes again would give other characters.
+    NotCanonical,
     /// The image is past the cap.
     TooLarge,
 }
 
 impl LeftInline {
-    /// As it stands in reports.
+    /// As it is told to a person.
     #[must_use]
-    pub fn as_str(self) -> &'static str {
+    pub fn in_words(self) -> &'static str {
         match self {
-            Self::NotCanonical => "not_canonical",
-            Self::NotAnImage => "not_an_image",
-            Self::TooLarge => "too_large",
+            Self::NotAnImage => "no image",
+            Self::NotCanonical => "unusual base64",
+            Self::TooLarge => "too large",
         }
     }
 }

@@ -2,7 +2,7 @@
 //! there when all of them are whole and on the disk.
 
 use std::fs::{self, File, Metadata};
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -24,7 +24,30 @@ const STALE: Duration = Duration::from_secs(60 * 60);
 pub struct Staging {
     folder: TempDir,
     /// Files that are written and may not be on the disk yet.
-    unsynced: Vec<(File, String)>,
+    unsynced: Vec<StagedFile>,
+}
+
+/// A file of a staging folder.
+pub struct StagedFile {
+    file: File,
+    name: String,
+}
+
+impl StagedFile {
+    /// What it is written by.
+    pub fn as_file(&mut self) -> &mut File {
+        &mut self.file
+    }
+}
+
+impl Write for StagedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 /// An error with the name of the file it is about, relative to the folder.
@@ -45,18 +68,19 @@ impl Staging {
     }
 
     /// Makes a folder within it.
-    pub fn create_folder(&self, name: &str) -> Named<()> {
-        permissions::folder(&self.folder.path().join(name)).map_err(|error| (error, name.to_owned()))
+    pub fn create_folder(&self, name: &str) -> io::Result<()> {
+        permissions::folder(&self.folder.path().join(name))
     }
 
-    /// Makes a file that `fill` writes.
-    pub fn create(&mut self, name: String, fill: impl FnOnce(&mut File) -> io::Result<()>) -> Named<()> {
-        let path = self.folder.path().join(&name);
-        let filled = permissions::new_file(&path).and_then(|mut file| fill(&mut file).map(|()| file));
-        match filled {
-            Ok(file) => self.unsynced.push((file, name)),
-            Err(error) => return Err((error, name)),
-        }
+    /// Makes a file within it; [`Staging::keep`] takes it when it is written.
+    pub fn create(&self, name: &str) -> io::Result<StagedFile> {
+        let file = permissions::new_file(&self.folder.path().join(name))?;
+        Ok(StagedFile { file, name: name.to_owned() })
+    }
+
+    /// Nothing more is written to `file`.
+    pub fn keep(&mut self, file: StagedFile) -> Named<()> {
+        self.unsynced.push(file);
         if self.unsynced.len() < MAX_OPEN { Ok(()) } else { self.sync() }
     }
 
@@ -64,9 +88,9 @@ impl Staging {
     /// leave an empty file.
     pub fn sync(&mut self) -> Named<()> {
         let files = std::mem::take(&mut self.unsynced);
-        let results = parallel::map(SYNC_THREADS, &files, |(file, _)| sync_data(file));
+        let results = parallel::map(SYNC_THREADS, &files, |file| sync_data(&file.file));
         let mut results = results.into_iter().zip(files);
-        results.find_map(|(result, (_, name))| Some((result.err()?, name))).map_or(Ok(()), Err)
+        results.find_map(|(result, StagedFile { name, .. })| Some((result.err()?, name))).map_or(Ok(()), Err)
     }
 
     /// Makes the whole of it the folder `to` in one rename, unless that is there; whether it did.

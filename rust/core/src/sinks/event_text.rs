@@ -113,7 +113,7 @@ fn push_what_applies(out: &mut Vec<u8>, event: &Event) -> serde_json::Result<()>
         }
     }
     if let Some(source) = event.source {
-        push_text(out, "source", source.as_str());
+        push_text(out, "source", source.into());
     }
     if !event.plan.is_empty() {
         push_text(out, "plan", &event.plan);

@@ -9,15 +9,19 @@
 //! Transcripts are private: folders are made 0700, files 0600.
 
 use std::collections::HashSet;
-use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::io::{self, BufWriter};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 
-use super::json::{write_events, write_manifest};
+use super::json::{JsonWriter, write_manifest};
+use super::sink::{Sink, StoredImage, send};
 use crate::conversation::{Conversation, PROGRAM};
 use crate::error::{Error, Result};
+use crate::event::Event;
 use crate::io::atomic::folder_of;
-use crate::io::staging::{Named, Staging};
+use crate::io::staging::{StagedFile, Staging};
 use crate::io::{permissions, read_file, remove_dir, remove_file};
+use crate::manifest::Manifest;
 
 const EVENTS: &str = "events.json";
 const MANIFEST: &str = "manifest.json";
@@ -27,61 +31,105 @@ const ASSETS: &str = "assets";
 /// everything else in the folder is left alone.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Io`]; of kind [`io::ErrorKind::AlreadyExists`] when a file in the place is not a former run's.
-/// Until everything is written and whole, an error leaves the folder as it was. After that only renames are left; if
-/// one of them fails, every file is still a whole one, of this run or of the former: some may be replaced and others
-/// not yet, and manifest.json, the last, then tells of the former run.
+/// As for [`FolderWriter`].
 pub fn write(conversation: &Conversation, folder: &Path) -> Result<()> {
-    let at_folder = |error| Error::os(error, folder);
-    let is_new = match folder.metadata() {
-        Ok(metadata) if metadata.is_dir() => false,
-        Ok(_) => return Err(at_folder(io::ErrorKind::NotADirectory.into())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => true,
-        Err(error) => return Err(at_folder(error)),
-    };
-    let parent = if is_new { folder_of(folder) } else { folder };
-    let at_parent = |error| Error::os(error, parent);
-    if is_new {
-        permissions::folder(parent).map_err(at_parent)?;
-    } else {
-        former_run(conversation, folder)?;
-    }
-    let mut staging = Staging::in_folder(parent).map_err(at_parent)?;
-    fill(conversation, &mut staging).map_err(|(error, name)| Error::os(error, &folder.join(name)))?;
-    if is_new {
-        // One rename makes the whole folder appear, unless another run has made it meanwhile.
-        match staging.become_folder(folder).map_err(at_folder)? {
-            Ok(()) => return Ok(()),
-            Err(still) => staging = still,
-        }
-    }
-    put_in_place(conversation, &staging, folder)
+    send(conversation, FolderWriter::new(folder, &conversation.manifest)?)
 }
 
-/// Writes all files, and waits until they are on the disk.
-fn fill(conversation: &Conversation, staging: &mut Staging) -> Named<()> {
-    staging.create(EVENTS.to_owned(), |file| write_events(&conversation.events, file))?;
-    staging.create(MANIFEST.to_owned(), |file| {
-        let mut out = BufWriter::new(file);
-        write_manifest(&conversation.manifest, &mut out)?;
-        out.flush()
-    })?;
-    if !conversation.assets.is_empty() {
-        staging.create_folder(ASSETS)?;
-        for (name, image) in &conversation.assets {
-            staging.create(format!("{ASSETS}/{name}"), |file| conversation.copy_image(*image, file))?;
-        }
-    }
-    staging.sync()
+/// Writes a folder of events.json, manifest.json and assets/. Dropped before its end it leaves nothing behind.
+///
+/// Its errors are of the kind [`crate::ErrorKind::Io`]; of kind [`io::ErrorKind::AlreadyExists`] when a file in the place
+/// is not a former run's. Until everything is written and whole, an error leaves the folder as it was. After that only
+/// renames are left; if one of them fails, every file is still a whole one, of this run or of the former: some may be
+/// replaced and others not yet, and manifest.json, the last, then tells of the former run.
+pub struct FolderWriter<'m> {
+    folder: PathBuf,
+    manifest: &'m Manifest,
+    is_new: bool,
+    staging: Staging,
+    events: JsonWriter<StagedFile>,
 }
 
-fn put_in_place(conversation: &Conversation, staging: &Staging, folder: &Path) -> Result<()> {
-    let former = former_run(conversation, folder)?;
+impl<'m> FolderWriter<'m> {
+    /// Begins to write what `manifest` describes to `folder`, which is made if it is not there.
+    ///
+    /// # Errors
+    /// When `folder` is none, holds files of others, or nothing can be written beside it.
+    pub fn new(folder: &Path, manifest: &'m Manifest) -> Result<Self> {
+        let at_folder = |error| Error::os(error, folder);
+        let is_new = match folder.metadata() {
+            Ok(metadata) if metadata.is_dir() => false,
+            Ok(_) => return Err(at_folder(io::ErrorKind::NotADirectory.into())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => true,
+            Err(error) => return Err(at_folder(error)),
+        };
+        let parent = if is_new { folder_of(folder) } else { folder };
+        let at_parent = |error| Error::os(error, parent);
+        if is_new {
+            permissions::folder(parent).map_err(at_parent)?;
+        } else {
+            former_run(manifest, folder)?;
+        }
+        let staging = Staging::in_folder(parent).map_err(at_parent)?;
+        let events = staging.create(EVENTS).map_err(|error| Error::os(error, &folder.join(EVENTS)))?;
+        if !manifest.assets.is_empty() {
+            staging.create_folder(ASSETS).map_err(|error| Error::os(error, &folder.join(ASSETS)))?;
+        }
+        Ok(Self { folder: folder.to_owned(), manifest, is_new, staging, events: JsonWriter::new(events) })
+    }
+
+    fn at(&self, name: &str) -> impl Fn(io::Error) -> Error + use<> {
+        let path = self.folder.join(name);
+        move |error| Error::os(error, &path)
+    }
+}
+
+impl Sink for FolderWriter<'_> {
+    type Error = Error;
+
+    fn event(&mut self, event: &Event) -> Result<ControlFlow<()>> {
+        self.events.event(event).map_err(self.at(EVENTS))
+    }
+
+    fn asset(&mut self, asset: &StoredImage<'_>) -> Result<ControlFlow<()>> {
+        let name = format!("{ASSETS}/{}", asset.name);
+        let at_file = self.at(&name);
+        let mut file = self.staging.create(&name).map_err(&at_file)?;
+        asset.copy_to(file.as_file()).map_err(&at_file)?;
+        self.staging.keep(file).map_err(|(error, name)| self.at(&name)(error))?;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn finish(self) -> Result<()> {
+        let Self { folder, manifest, is_new, mut staging, events } = self;
+        let at = |name: &str, error| Error::os(error, &folder.join(name));
+        let at_file = |(error, name): (io::Error, String)| at(&name, error);
+        staging.keep(events.into_inner().map_err(|error| at(EVENTS, error))?).map_err(at_file)?;
+        let written = staging.create(MANIFEST).and_then(|file| {
+            let mut out = BufWriter::new(file);
+            write_manifest(manifest, &mut out)?;
+            out.into_inner().map_err(io::IntoInnerError::into_error)
+        });
+        staging.keep(written.map_err(|error| at(MANIFEST, error))?).map_err(at_file)?;
+        staging.sync().map_err(at_file)?;
+        if is_new {
+            // One rename makes the whole folder appear, unless another run has made it meanwhile.
+            match staging.become_folder(&folder).map_err(|error| Error::os(error, &folder))? {
+                Ok(()) => return Ok(()),
+                Err(still) => staging = still,
+            }
+        }
+        put_in_place(manifest, &staging, &folder)
+    }
+}
+
+fn put_in_place(manifest: &Manifest, staging: &Staging, folder: &Path) -> Result<()> {
+    let former = former_run(manifest, folder)?;
     let place = |name: &str| staging.rename(name, folder).map_err(|error| Error::os(error, &folder.join(name)));
-    if !conversation.assets.is_empty() {
+    if !manifest.assets.is_empty() {
         let assets = folder.join(ASSETS);
         permissions::folder(&assets).map_err(|error| Error::os(error, &assets))?;
-        for (name, _) in &conversation.assets {
+        for name in &manifest.assets {
             place(&format!("{ASSETS}/{name}"))?;
         }
     }
@@ -93,7 +141,7 @@ fn put_in_place(conversation: &Conversation, staging: &Staging, folder: &Path) -
             let _ = remove_file(folder.join(EVENTS));
         }
     })?;
-    let kept: HashSet<&str> = conversation.assets.iter().map(|(name, _)| name.as_str()).collect();
+    let kept: HashSet<&str> = manifest.assets.iter().map(String::as_str).collect();
     for name in former.iter().filter(|name| !kept.contains(name.as_str())) {
         // It may have been removed by hand.
         let _ = remove_file(folder.join(ASSETS).join(name));
@@ -109,8 +157,8 @@ fn put_in_place(conversation: &Conversation, staging: &Staging, folder: &Path) -
 /// believed.
 ///
 /// # Errors
-/// [`io::ErrorKind::AlreadyExists`] when a file stands where `conversation` would be written and is no former run's.
-fn former_run(conversation: &Conversation, folder: &Path) -> Result<HashSet<String>> {
+/// [`io::ErrorKind::AlreadyExists`] when a file stands where what `new` describes would be written and is no former run's.
+fn former_run(new: &Manifest, folder: &Path) -> Result<HashSet<String>> {
     let in_the_way = |path: &Path| Error::os(io::ErrorKind::AlreadyExists.into(), path);
     let path = folder.join(MANIFEST);
     let former = match read_file(&path) {
@@ -133,7 +181,7 @@ fn former_run(conversation: &Conversation, folder: &Path) -> Result<HashSet<Stri
         Err(_) if path.is_dir() => return Err(in_the_way(&path)),
         Err(error) => return Err(Error::os(error, &path)),
     };
-    for (name, _) in conversation.assets.iter().filter(|(name, _)| !former.contains(name)) {
+    for name in new.assets.iter().filter(|name| !former.contains(*name)) {
         let path = folder.join(ASSETS).join(name);
         if path.symlink_metadata().is_ok() {
             return Err(in_the_way(&path));

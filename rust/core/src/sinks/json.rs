@@ -1,30 +1,65 @@
 //! Events and manifests as JSON.
 
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 
 use super::event_text::push_event;
+use super::sink::{Sink, send_events};
 use crate::event::Event;
 use crate::manifest::Manifest;
 
 /// How much of events.json is gathered before it is written.
 const GATHERED: usize = 1 << 16;
 
+/// Writes events.json: one event on each line.
+pub struct JsonWriter<W> {
+    out: W,
+    gathered: Vec<u8>,
+    is_first: bool,
+}
+
+impl<W: Write> JsonWriter<W> {
+    /// A writer to `out`, which need not gather what it is given.
+    pub fn new(out: W) -> Self {
+        Self { out, gathered: b"[".to_vec(), is_first: true }
+    }
+
+    /// Writes the end of the list.
+    ///
+    /// # Errors
+    /// When `out` cannot be written.
+    pub fn into_inner(mut self) -> io::Result<W> {
+        self.gathered.extend_from_slice(b"\n]\n");
+        self.out.write_all(&self.gathered)?;
+        Ok(self.out)
+    }
+}
+
+impl<W: Write> Sink for JsonWriter<W> {
+    type Error = io::Error;
+
+    fn event(&mut self, event: &Event) -> io::Result<ControlFlow<()>> {
+        self.gathered.extend_from_slice(if self.is_first { b"\n" } else { b",\n" });
+        self.is_first = false;
+        push_event(&mut self.gathered, event)?;
+        if self.gathered.len() >= GATHERED {
+            self.out.write_all(&self.gathered)?;
+            self.gathered.clear();
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn finish(self) -> io::Result<()> {
+        self.into_inner().map(drop)
+    }
+}
+
 /// Writes the whole of events.json to `out`: one event on each line.
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn write_events(events: &[Event], out: &mut dyn Write) -> io::Result<()> {
-    let mut gathered = b"[".to_vec();
-    for (at, event) in events.iter().enumerate() {
-        gathered.extend_from_slice(if at == 0 { b"\n" } else { b",\n" });
-        push_event(&mut gathered, event)?;
-        if gathered.len() >= GATHERED {
-            out.write_all(&gathered)?;
-            gathered.clear();
-        }
-    }
-    gathered.extend_from_slice(b"\n]\n");
-    out.write_all(&gathered)
+    send_events(events, JsonWriter::new(out))
 }
 
 /// Writes one event, as it stands in events.json.

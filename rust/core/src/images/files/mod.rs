@@ -44,7 +44,8 @@ const MOST_NAMED: usize = 5;
 /// place).
 ///
 /// # Errors
-/// [`ErrorKind::Io`]; [`ErrorKind::Refused`] when `out` and `path` overlap, or `path` is the folder of the assets, and
+/// [`ErrorKind::WrongArgument`] when there is no place to write to, or more than one; [`ErrorKind::Io`];
+/// [`ErrorKind::Refused`] when `out` and `path` overlap, or `path` is the folder of the assets, and
 /// in place for a link, for a file that was written in the last minute, and for one that changes meanwhile;
 /// [`ErrorKind::NotProven`] when what was written does not give the file back. The file that it is about is not
 /// changed, and assets that were written stay.
@@ -55,6 +56,7 @@ pub fn extract_files(
     options: &FileOptions,
     progress: &mut Progress<'_>,
 ) -> Result<ImageReports> {
+    options.refuse_places(out)?;
     let places = Places { path, out, assets };
     refuse_overlap(&places)?;
     let assets = Assets::open(assets, !options.dry_run)?;
@@ -65,7 +67,7 @@ pub fn extract_files(
 /// place).
 ///
 /// # Errors
-/// [`ErrorKind::Io`], [`ErrorKind::Refused`], and [`ErrorKind::MissingAsset`] when an asset is missing or altered,
+/// [`ErrorKind::WrongArgument`], [`ErrorKind::Io`], [`ErrorKind::Refused`], and [`ErrorKind::MissingAsset`] when an asset is missing or altered,
 /// unless missing ones are allowed; then nothing is changed.
 pub fn restore_files(
     path: &Path,
@@ -74,6 +76,7 @@ pub fn restore_files(
     options: &FileOptions,
     progress: &mut Progress<'_>,
 ) -> Result<ImageReports> {
+    options.refuse_places(out)?;
     let places = Places { path, out, assets };
     refuse_overlap(&places)?;
     let store = Assets::open(assets, false)?;
@@ -164,13 +167,13 @@ fn last_line_end(file: &mut (impl Read + Seek), size: u64) -> io::Result<u64> {
 fn restore_one(job: &Job, assets: &Assets, options: &FileOptions, progress: &mut Progress<'_>) -> Result<ImageReport> {
     let at_file = |error| Error::os(error, &job.from);
     let (file, before) = open_file(&job.from).map_err(at_file)?;
-    let (mut names, mut characters) = (BTreeSet::new(), 0);
+    let (mut names, mut image_bytes) = (BTreeSet::new(), 0);
     let mut last = Last::default();
     let mut lookup = |name: &str| {
         let found = last.or(name, || assets.get(name))?;
         if let Some(data) = &found {
             names.insert(name.to_owned());
-            characters += (data.as_ref().len() as u64).div_ceil(3) * 4;
+            image_bytes += (data.as_ref().len() as u64).div_ceil(3) * 4;
         }
         Ok(found)
     };
@@ -191,7 +194,7 @@ fn restore_one(job: &Job, assets: &Assets, options: &FileOptions, progress: &mut
         names,
         bytes_before: restored.bytes_before,
         bytes_after: restored.bytes_after,
-        characters,
+        image_bytes,
         missing: missing_names,
         ..ImageReport::default()
     })

@@ -1,9 +1,12 @@
 //! How the images of files are handled.
 
 use std::num::NonZero;
+use std::path::Path;
 
+use crate::error::Result;
 use crate::images::placeholder::PlaceholderForm;
 use crate::images::runs::DEFAULT_CAP;
+use crate::refusal::Refusal;
 
 /// How to treat files.
 #[derive(Debug, Clone)]
@@ -31,6 +34,17 @@ impl Default for FileOptions {
             form: PlaceholderForm::Retell,
             allow_missing: false,
             threads: None,
+        }
+    }
+}
+
+impl FileOptions {
+    /// Refuses to write to more than one place, and to write where no place is named.
+    pub(super) fn refuse_places(&self, out: Option<&Path>) -> Result<()> {
+        match out {
+            Some(_) if self.in_place => Err(Refusal::TwoPlaces.into_error()),
+            None if !self.in_place && !self.dry_run => Err(Refusal::NoPlace.into_error()),
+            _ => Ok(()),
         }
     }
 }

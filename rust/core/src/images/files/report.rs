@@ -3,8 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
 use crate::images::extract::Extracted;
 use crate::images::runs::LeftInline;
+use crate::measures::grouped;
 
 /// What was done, file by file and over all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,10 +31,10 @@ pub struct ImageReport {
     pub bytes_before: u64,
     /// Bytes of all files after.
     pub bytes_after: u64,
-    /// Characters of base64 of the images.
-    pub characters: u64,
+    /// Bytes of base64 that the images take.
+    pub image_bytes: u64,
     /// Runs that stand where an image can and were left, by reason.
-    pub left_inline: BTreeMap<&'static str, u64>,
+    pub left_inline: BTreeMap<LeftInline, u64>,
     /// Names of assets that are missing.
     pub missing: BTreeSet<String>,
     /// Images by media type.
@@ -48,8 +51,8 @@ impl ImageReport {
         self.names.extend(other.names.iter().cloned());
         self.bytes_before += other.bytes_before;
         self.bytes_after += other.bytes_after;
-        self.characters += other.characters;
-        for (reason, count) in &other.left_inline {
+        self.image_bytes += other.image_bytes;
+        for (&reason, count) in &other.left_inline {
             *self.left_inline.entry(reason).or_default() += count;
         }
         self.missing.extend(other.missing.iter().cloned());
@@ -57,6 +60,27 @@ impl ImageReport {
             *self.media_types.entry(media_type).or_default() += count;
         }
         self.skipped.extend(other.skipped.iter().cloned());
+    }
+
+    /// How many of the images differ: the number of files they make.
+    #[must_use]
+    pub fn distinct(&self) -> u64 {
+        self.names.len() as u64
+    }
+
+    /// How many are copies of another.
+    #[must_use]
+    pub fn duplicates(&self) -> u64 {
+        self.images.saturating_sub(self.distinct())
+    }
+
+    /// How many runs were left, and why: `3 left inline (2 no image, 1 too large)`.
+    #[must_use]
+    pub fn left_inline_in_words(&self) -> String {
+        let in_words = |(reason, &count): (&LeftInline, &u64)| format!("{} {}", grouped(count), reason.in_words());
+        let reasons: Vec<_> = self.left_inline.iter().filter(|(_, count)| **count > 0).map(in_words).collect();
+        let total = format!("{} left inline", grouped(self.left_inline.values().sum()));
+        if reasons.is_empty() { total } else { format!("{total} ({})", reasons.join(", ")) }
     }
 
     /// What was lifted out of one file.
@@ -68,14 +92,29 @@ impl ImageReport {
             names,
             bytes_before: extracted.bytes_before,
             bytes_after: extracted.bytes_after,
-            characters: extracted.characters,
-            left_inline: extracted
-                .left_inline
-                .into_iter()
-                .map(|(reason, count)| (LeftInline::as_str(reason), count))
-                .collect(),
+            image_bytes: extracted.characters,
+            left_inline: extracted.left_inline,
             media_types: extracted.media_types,
             ..Self::default()
         }
+    }
+}
+
+impl Serialize for ImageReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_map(None)?;
+        fields.serialize_entry("files", &self.files)?;
+        fields.serialize_entry("images", &self.images)?;
+        fields.serialize_entry("distinct", &self.distinct())?;
+        fields.serialize_entry("duplicates", &self.duplicates())?;
+        fields.serialize_entry("bytes_before", &self.bytes_before)?;
+        fields.serialize_entry("bytes_after", &self.bytes_after)?;
+        fields.serialize_entry("image_bytes", &self.image_bytes)?;
+        fields.serialize_entry("left_inline", &self.left_inline)?;
+        fields.serialize_entry("missing", &self.missing)?;
+        fields.serialize_entry("media_types", &self.media_types)?;
+        let skipped: Vec<_> = self.skipped.iter().map(|path| path.to_string_lossy()).collect();
+        fields.serialize_entry("skipped", &skipped)?;
+        fields.end()
     }
 }
