@@ -204,3 +204,18 @@ def test_a_document_with_a_character_too_many_is_read() -> None:
         for more in (b"{", b"}", b"[", b"]", b'"', b",", b"\\", b"\0"):
             read = agreement.parse(data[:at] + more + data[at:], agent="codex")
             assert read is None or read[1]["source"]["bytes"] == len(data) + 1
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_an_answer_with_another_record_joined_to_it_is_told(read: Callable[[bytes], Reading]) -> None:
+    asked = R("function_call", name="request_user_input", call_id="c", arguments="{}")
+    answers = json.dumps({"answers": {"q": {"answers": ["the red one"]}}})
+    answered = R("function_call_output", call_id="c", output=answers)
+    data = rollout(
+        E("user_message", message="Paint it."), asked, answered, E("agent_message", message="Red.")
+    )
+    lines = data.splitlines(keepends=True)
+    lines[-2] = lines[-2].rstrip()
+    events, manifest = read(b"".join(lines))
+    assert [event["says"] for event in events] == ["Paint it.", "", "the red one", "Red."]
+    assert [damage["reason"] for damage in manifest["damaged_lines"]] == ["joined_records"]

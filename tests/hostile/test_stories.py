@@ -201,3 +201,24 @@ def test_progress_tells_the_agent_of_an_open_call(
 ) -> None:
     events, _ = read(b"\n".join([SPOKEN, *lines]) + b"\n")
     assert [ref["linked_by"] for event in events for ref in event.get("subagent_refs", [])] == [linked_by]
+
+
+# ---------------------------------------------------------------- what is alive
+
+
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize("client", [{"isApiErrorMessage": True}, {}], ids=["the client's", "the assistant's"])
+def test_all_lines_of_an_answer_are_alive(client: Json, read: Callable[[bytes], Reading]) -> None:
+    calls = [{"type": "tool_use", "id": "t", "name": "Bash", "input": {}}]
+    result = [{"type": "tool_result", "tool_use_id": "t", "content": "mended", "is_error": True}]
+    shared = {"id": "m", "content": [text_block("it is torn"), *calls]}
+    lines = [
+        user("mend it", "u", parentUuid=None),
+        entry(type="assistant", uuid="left", parentUuid="u", message={"id": "m", "content": "at once"}),
+        user([*result, text_block("thanks")], "answer", parentUuid="left"),
+        user("or not", "v", parentUuid="u"),
+        entry(type="assistant", uuid="last", parentUuid="v", message=shared, **client),
+    ]
+    events, _ = read(b"\n".join(lines) + b"\n")
+    assert {event["uuid"]: event.get("live", True) for event in events}["left"]
+    assert all(event.get("live", True) for event in events)
