@@ -205,13 +205,23 @@ def test_agents_do_not_know_each_other() -> None:
 
 # ---------------------------------------------------------------- what only an agent knows
 
-# Words that stand in the files of some agent and are something else here: a file, what it is about, and the words.
+# Words that stand in the files of some agent and are something else here: a file, its subject, the words.
 WORDS_OF_THE_HOUSE: dict[str, set[str]] = {
     "census.rs": {"other"},  # what is counted under no name of its own
     "conversation.rs": {"subagent", "unknown"},  # manifest.json
     "discover.rs": {".json", ".jsonl", "script", "session", "subagent"},  # what a user types, and previews
     "event.rs": {  # events.json
-        *("answer", "assistant", "clear", "compaction", "duration_ms", "memory", "plan", "progress", "prompt"),
+        *(
+            "answer",
+            "assistant",
+            "clear",
+            "compaction",
+            "duration_ms",
+            "memory",
+            "plan",
+            "progress",
+            "prompt",
+        ),
         *("questions", "queued", "result", "role", "source", "text", "timestamp", "user", "uuid"),
     },
     "images/format.rs": {"image"},  # media types
@@ -219,7 +229,18 @@ WORDS_OF_THE_HOUSE: dict[str, set[str]] = {
     "images/runs.rs": {"base64"},  # data URIs
     "sessions.rs": {".jsonl"},  # JSON lines are everybody's
     "sinks/event_text.rs": {  # events.json
-        *("assistant", "duration_ms", "false", "plan", "questions", "role", "source", "timestamp", "user", "uuid"),
+        *(
+            "assistant",
+            "duration_ms",
+            "false",
+            "plan",
+            "questions",
+            "role",
+            "source",
+            "timestamp",
+            "user",
+            "uuid",
+        ),
     },
     "sinks/folder.rs": {".json", "name"},  # the files that it writes
     "stretch.rs": {"other"},

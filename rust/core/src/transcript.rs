@@ -291,7 +291,7 @@ impl Entries {
                     }
                 }
                 Signal::ClientMessage { answer, calls } => {
-                    for &answer in answer {
+                    if let Some(answer) = *answer {
                         branches.last_is_of(answer);
                     }
                     for &call in calls {
