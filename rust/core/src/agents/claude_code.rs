@@ -21,6 +21,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
+use super::text::{Texts, spelled_out, string, target};
 use super::{Agent, Context, Home, WrittenSetting};
 use crate::branches::{Link, Node, Part, mark};
 use crate::entry::{Entry, RecordTypes};
@@ -28,12 +29,12 @@ use crate::event::{
     EntryId, Envelope, Fact, HumanWords, PullRequest, Queue, QueuedWords, Signal, SubagentCall, ToolCall, WordsSource,
 };
 use crate::glue::RecordShape;
-use crate::json::{Broken, Members, Value, has_escapes, key_is};
+use crate::json::{Broken, Members, Value, has_escapes};
 
 pub use links::Ends;
 
 use authors::{author_of, feedback_on_plan, is_foreign, is_from_plan, is_said_to_be_human, is_synthetic};
-use blocks::{Block, Joined, keep_all, string, words_and_images};
+use blocks::{Block, keep_all, words_and_images};
 use evidence::Evidence;
 use human::{Author, human_words, is_bare_command};
 use markers::is_notice;
@@ -65,9 +66,6 @@ const PLAIN_TOOLS: [&str; 12] = [
 
 /// The tool that runs a workflow, whose subagents have no calls of their own.
 const WORKFLOW_TOOL: &str = "Workflow";
-
-/// Members of a tool's input that say what the call is about, the most telling first.
-const TARGETS: [&str; 4] = ["file_path", "path", "url", "filename"];
 
 /// Every progress entry that names a subagent holds this.
 static NAMES_SUBAGENT: LazyLock<[Finder<'_>; 1]> = LazyLock::new(|| [Finder::new("agent_progress")]);
@@ -314,19 +312,19 @@ fn read_assistant(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn Fn
         return Ok(());
     }
     let blocks = Block::of_entry(entry, content)?;
-    let (mut says, mut thinks, mut tools) = (Joined::default(), Joined::default(), Vec::new());
+    let (mut says, mut thinks, mut tools) = (Texts::default(), Texts::default(), Vec::new());
     let mut plan = None;
     for block in &blocks {
         match block.kind().as_ref() {
-            "thinking" => thinks.push(block.thinking),
+            "thinking" => thinks.push_line(block.thinking),
             "tool_use" | "server_tool_use" | "mcp_tool_use" => {
                 let call = tool_call(block);
                 if call.as_ref().is_some_and(|call| call.name == SHOWS_PLAN) {
-                    plan = plan.or_else(|| with_input(block, |input| plan_of(input.get("plan"))));
+                    plan = plan.or_else(|| spelled_out(block.input, |input| plan_of(input.get("plan"))));
                 }
                 tools.extend(call);
             }
-            _ => says.push(block.said()),
+            _ => says.push_line(block.said()),
         }
     }
     say(Signal::Assistant {
@@ -361,36 +359,13 @@ fn tool_call(block: &Block<'_>) -> Option<ToolCall> {
     };
     call.workflow = call.name == WORKFLOW_TOOL;
     if SUBAGENT_TOOLS.contains(&call.name.as_str()) {
-        call.subagent = Some(with_input(block, |input| SubagentCall {
+        call.subagent = Some(spelled_out(block.input, |input| SubagentCall {
             description: string(input.get("description")).into_owned(),
             prompt: string(input.get("prompt")).into_owned(),
             agent_type: string(input.get("subagent_type")).into_owned(),
         }));
     }
     Some(call)
-}
-
-/// What `read` makes of a call's input, which some versions before 2.1.92 wrote as a string of JSON.
-fn with_input<T>(block: &Block<'_>, read: impl FnOnce(Value<'_>) -> T) -> T {
-    let input = block.input.unwrap_or(Value::new(b"null"));
-    match input.text() {
-        Some(spelled_out) => read(Value::new(spelled_out.text.trim().as_bytes())),
-        None => read(input),
-    }
-}
-
-fn target(input: Value<'_>) -> String {
-    let mut best: Option<(usize, Value<'_>)> = None;
-    for (key, value) in input.members() {
-        let Some(rank) = TARGETS.iter().position(|name| key_is(key, name)) else { continue };
-        if best.is_none_or(|(found, _)| rank < found) && value.raw_string().is_some_and(|raw| !raw.is_empty()) {
-            best = Some((rank, value));
-        }
-        if best.is_some_and(|(found, _)| found == 0) {
-            break;
-        }
-    }
-    best.map(|(_, value)| string(Some(value)).into_owned()).unwrap_or_default()
 }
 
 fn read_attachment(entry: &Entry<'_>, context: &mut dyn Context, say: &mut dyn FnMut(Signal)) -> Result<(), Broken> {

@@ -18,13 +18,14 @@ use std::sync::LazyLock;
 
 use memchr::memmem::{self, Finder};
 
+use super::text::{Texts, string};
 use super::{Agent, Context, DocumentPart, Evidence, Home, Sieve, SubagentFiles};
 use crate::entry::{Class, Entry, Fields, RecordTypes};
 use crate::event::{Envelope, Fact, Origin, Passed, Recording, Signal, Thread};
 use crate::glue::RecordShape;
 use crate::json::{Broken, Members, Value, key_is, skip_blank};
 
-use body::{Body, Texts, lines, message, planned, string, thought};
+use body::{Body, lines, message, planned, thought};
 
 /// Codex.
 pub struct Codex;

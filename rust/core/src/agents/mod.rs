@@ -2,6 +2,7 @@
 
 mod claude_code;
 mod codex;
+mod text;
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;

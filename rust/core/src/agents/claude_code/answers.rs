@@ -2,10 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::agents::text::string;
 use crate::event::{HumanWords, WordsSource};
 use crate::json::{Value, decode, key_is};
-
-use super::blocks::string;
 
 /// What the program writes for an answer where only a note was typed.
 const NOTES_ONLY: &str = "(notes only)";

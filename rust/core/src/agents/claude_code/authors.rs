@@ -1,9 +1,9 @@
 //! Whose words stand in a user entry: what the entry itself says of it.
 
+use crate::agents::text::string;
 use crate::entry::Entry;
 use crate::json::Value;
 
-use super::blocks::string;
 use super::human::{Author, behind_plan_mark, without_outer_context};
 use super::replies::plan_of;
 

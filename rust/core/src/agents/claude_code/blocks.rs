@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use crate::agents::Context;
+use crate::agents::text::{Texts, string};
 use crate::entry::Entry;
 use crate::event::{InlineImage, MetImage};
-use crate::json::{self, Broken, Member, Text, Value};
+use crate::json::{self, Broken, Member, Value};
 
 use super::pictures::inline_images;
 
@@ -106,63 +107,33 @@ impl<'a> Block<'a> {
     }
 }
 
-/// Text blocks, each without the white space around it, joined and one by one.
+/// Text blocks, joined and one by one.
 #[derive(Default)]
 pub(super) struct Joined {
     /// With a newline between each two.
     pub(super) text: String,
-    /// Each on its own, where that was asked for.
+    /// Each on its own.
     pub(super) parts: Vec<String>,
     /// Whether invalid UTF-8 was replaced.
     pub(super) lossy: bool,
 }
 
-impl Joined {
-    /// Adds a block, unless it is blank.
-    pub(super) fn push(&mut self, value: Option<Value<'_>>) {
-        let Some(Text { text, lossy }) = value.and_then(Value::text) else { return };
-        let trimmed = text.trim();
-        if trimmed.is_empty() {
-            return;
-        }
-        self.lossy |= lossy;
-        if self.text.is_empty() {
-            // Most texts are one block: what was decoded is what is kept.
-            self.text = if trimmed.len() == text.len() { text.into_owned() } else { trimmed.to_owned() };
-            return;
-        }
-        self.text.push('\n');
-        self.text.push_str(trimmed);
-    }
-
-    /// Adds a block, and keeps it on its own as well.
-    fn push_part(&mut self, value: Option<Value<'_>>) {
-        let before = self.text.len();
-        self.push(value);
-        if self.text.len() > before {
-            self.parts.push(self.text[before..].trim_start().to_owned());
-        }
-    }
-}
-
-/// The decoded string, "" for every other value and for none.
-pub(super) fn string(value: Option<Value<'_>>) -> Cow<'_, str> {
-    value.and_then(Value::text).map_or(Cow::Borrowed(""), |text| text.text)
-}
-
 /// The text and the images of blocks that a human may have made.
 pub(super) fn words_and_images<'a>(blocks: &[Block<'a>]) -> (Joined, Vec<InlineImage<'a>>) {
-    let mut joined = Joined::default();
-    let mut images = Vec::new();
+    let (mut texts, mut parts, mut images) = (Texts::default(), Vec::new(), Vec::new());
     for block in blocks {
         let said = block.said();
         if said.is_some() {
-            joined.push_part(said);
+            let before = texts.text.len();
+            texts.push_line(said);
+            if texts.text.len() > before {
+                parts.push(texts.text[before..].trim_start().to_owned());
+            }
         } else if let Some(whole) = block.whole.filter(|_| !block.is_tool_result()) {
             inline_images(whole, &mut images);
         }
     }
-    (joined, images)
+    (Joined { text: texts.text, parts, lossy: texts.lossy }, images)
 }
 
 /// Keeps the images that are wanted.

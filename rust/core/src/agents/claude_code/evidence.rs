@@ -4,10 +4,11 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
+use crate::agents::text::string;
 use crate::event::{LinkedBy, Usage};
 use crate::json::{Value, key_is};
 
-use super::blocks::{Block, string, words_and_images};
+use super::blocks::{Block, words_and_images};
 
 /// What the text of a result holds that tells of a subagent; and how an escape begins that may spell a letter of that.
 static TELLS_OF_SUBAGENT: LazyLock<[Finder<'_>; 3]> =

@@ -16,10 +16,9 @@ use std::sync::LazyLock;
 
 use memchr::memmem::FinderRev;
 
+use crate::agents::text::string;
 use crate::branches::Node;
 use crate::json::{Members, Value, has_escapes};
-
-use super::string;
 
 const PARENT: &[u8] = b"{\"parentUuid\":";
 const ID: &[u8] = b",\"uuid\":\"";

@@ -4,13 +4,14 @@
 //! Almost every result is something else, and is left at its first bytes: they tell, in the text as in the structured
 //! result. Only what they tell of is decoded.
 
+use crate::agents::text::string;
 use crate::entry::Entry;
 use crate::event::{HumanWords, MetImage, Signal, WordsSource};
 use crate::json::{Members, Value, decode, has_escapes, key_is};
 
 use super::answers::{Answer, answers_in, clarifications, structured_answers, words_of};
 use super::authors::{author_of, is_synthetic};
-use super::blocks::{Block, string, words_and_images};
+use super::blocks::{Block, words_and_images};
 use super::given_back;
 use super::human::without_outer_context;
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::agents::text::{Texts, string};
 use crate::entry::Entry;
 use crate::event::{Signal, ToolCall};
 use crate::json::{Broken, Value};
@@ -36,39 +37,7 @@ impl<'e, 'a> Body<'e, 'a> {
     }
 }
 
-pub(super) fn string(value: Option<Value<'_>>) -> Cow<'_, str> {
-    value.and_then(Value::text).map_or(Cow::Borrowed(""), |text| text.text)
-}
-
-/// Texts that belong together.
-#[derive(Default)]
-pub(super) struct Texts {
-    pub(super) text: String,
-    pub(super) lossy: bool,
-}
-
 impl Texts {
-    /// The next part of a message: the program joins them with nothing.
-    pub(super) fn push(&mut self, value: Option<Value<'_>>) {
-        let Some(text) = value.and_then(Value::text) else { return };
-        self.lossy |= text.lossy;
-        self.text.push_str(&text.text);
-    }
-
-    /// The next of several texts that each stand for themselves.
-    pub(super) fn push_line(&mut self, value: Option<Value<'_>>) {
-        let Some(text) = value.and_then(Value::text) else { return };
-        let line = text.text.trim();
-        if line.is_empty() {
-            return;
-        }
-        self.lossy |= text.lossy;
-        if !self.text.is_empty() {
-            self.text.push('\n');
-        }
-        self.text.push_str(line);
-    }
-
     /// As the assistant's words, and the plan that stands between them.
     pub(super) fn said(self) -> Signal {
         let (says, plan) = spoken::spoken(self.text);

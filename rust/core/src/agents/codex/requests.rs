@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use crate::agents::text::{Texts, string};
 use crate::event::{GivenAnswers, HumanWords, Question, WordsSource};
 use crate::json::{Value, key, key_is};
-
-use super::body::{Texts, string};
 
 /// How the lines begin that an editor's header consists of sections under. Only behind such a header does the request
 /// begin with a line of its own: the human may write that line as well.

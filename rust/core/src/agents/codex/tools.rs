@@ -1,17 +1,16 @@
 //! Tool calls and their results.
 
-use std::borrow::Cow;
-
 use memchr::memmem;
 
 use crate::agents::Context;
+use crate::agents::text::{spelled_out, string, target};
 use crate::event::{
     GivenAnswers, InlineImage, LinkedBy, MetImage, Passed, Purpose, Question, Signal, SubagentCall, ToolCall, Usage,
 };
 use crate::images::images_in_text;
-use crate::json::{Value, key_is};
+use crate::json::Value;
 
-use super::body::{Body, called, string};
+use super::body::{Body, called};
 use super::{requests, words};
 
 /// Calls that have no name of their own, and the tool that each calls.
@@ -32,9 +31,6 @@ const VIEW: &str = "view_image";
 
 /// How an encrypted prompt begins.
 const ENCRYPTED: &str = "gAAAAA";
-
-/// Arguments that say what a call is about, the most telling first.
-const TARGETS: [&str; 4] = ["file_path", "path", "url", "filename"];
 
 pub(super) fn is_call(kind: &str) -> bool {
     matches!(kind, "function_call" | "custom_tool_call") || NAMELESS.iter().any(|(call, _)| *call == kind)
@@ -58,15 +54,13 @@ pub(super) fn read_call(kind: &str, body: &Body<'_, '_>, context: &mut dyn Conte
     let id = if id.is_empty() { body.text("id") } else { id }.into_owned();
     let mut call = ToolCall { id: id.clone(), name, purpose: purpose(&plain, None), ..ToolCall::default() };
     if kind == "function_call" {
-        // A string of JSON; some writers give the object itself.
-        let arguments = body.get("arguments").unwrap_or(Value::new(b"null"));
-        let spelled_out = arguments.text().map(|text| text.text.into_owned());
-        let arguments = spelled_out.as_ref().map_or(arguments, |text| Value::new(text.trim().as_bytes()));
-        call.target = target(arguments);
-        call.purpose = purpose(&plain, Some(arguments));
-        if plain == SPAWN {
-            call.subagent = Some(asked(arguments));
-        }
+        spelled_out(body.get("arguments"), |arguments| {
+            call.target = target(arguments);
+            call.purpose = purpose(&plain, Some(arguments));
+            if plain == SPAWN {
+                call.subagent = Some(asked(arguments));
+            }
+        });
     }
     say(called(call));
     if kind == GENERATION {
@@ -80,18 +74,6 @@ fn joined(namespace: &str, name: &str) -> String {
         return name.to_owned();
     }
     format!("{}__{}", namespace.trim_end_matches('_'), name.trim_start_matches('_'))
-}
-
-fn target(arguments: Value<'_>) -> String {
-    let mut best: Option<(usize, Cow<'_, str>)> = None;
-    for (key, value) in arguments.members() {
-        let Some(rank) = TARGETS.iter().position(|name| key_is(key, name)) else { continue };
-        let text = string(Some(value));
-        if best.as_ref().is_none_or(|(found, _)| rank < *found) && !text.is_empty() {
-            best = Some((rank, text));
-        }
-    }
-    best.map(|(_, target)| target.into_owned()).unwrap_or_default()
 }
 
 fn purpose(tool: &str, arguments: Option<Value<'_>>) -> Purpose {

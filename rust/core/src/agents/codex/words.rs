@@ -1,10 +1,11 @@
 //! The human's words and the assistant's, apart from what the program puts before and between them.
 
 use crate::agents::Context;
+use crate::agents::text::{Texts, string};
 use crate::event::{Fact, HumanWords, InlineImage, MetImage, Passed, Signal};
 use crate::json::{Broken, Value};
 
-use super::body::{Body, Texts, message, string};
+use super::body::{Body, message};
 use super::requests::words_of;
 
 /// How text begins that the program wrote in the human's name, in small letters. Only looked at where no record says
