@@ -194,8 +194,9 @@ def test_the_table_has_no_cycle() -> None:
 
 def test_agents_do_not_know_each_other() -> None:
     files = [path for path in sorted((CORE / "agents").rglob("*.rs")) if path.name != "mod.rs"]
-    agents = {path.relative_to(CORE / "agents").parts[0].removesuffix(".rs") for path in files}
-    assert agents
+    # Beside them stands what all agents read in the same way.
+    agents = {path.stem for path in files if " Agent for " in code_of(path)}
+    assert len(agents) > 1
     for path in files:
         agent = path.relative_to(CORE / "agents").parts[0].removesuffix(".rs")
         text = code_of(path)
