@@ -99,20 +99,27 @@ def without_context(text: str) -> str:
 
 
 def without_context_around(text: str) -> str:
-    """The text without the client's context before and behind it: what stands between is somebody's."""
+    """The text without the client's context before and behind it: what stands between is somebody's.
+
+    Of each kind one element before and one behind, in turn: of `<a>typed<a>put</a>` the end is the context.
+    """
     text = trim(text)
-    while (stripped := trim(without_one_around(text))) != text:
-        text = stripped
-    return text
+    while True:
+        whole = text
+        for tag in CONTEXT_TAGS:
+            text = trim(without_one_behind(trim(without_one_before(text, tag)), tag))
+        if text == whole:
+            return text
 
 
-def without_one_around(text: str) -> str:
-    """The text without one element of context at its start, or else at its end."""
-    for tag in CONTEXT_TAGS:
-        if text.startswith(f"<{tag}>") and f"</{tag}>" in text:
-            return text.partition(f"</{tag}>")[2]
-    for tag in CONTEXT_TAGS:
-        before, opening, body = text.rpartition(f"<{tag}>")
-        if opening and body.find(f"</{tag}>") == len(body) - len(f"</{tag}>") >= 0:
-            return before
-    return text
+def without_one_before(text: str, tag: str) -> str:
+    """The text without the element at its start."""
+    is_element = text.startswith(f"<{tag}>") and f"</{tag}>" in text
+    return text.partition(f"</{tag}>")[2] if is_element else text
+
+
+def without_one_behind(text: str, tag: str) -> str:
+    """The text without the element at its end."""
+    before, opening, body = text.rpartition(f"<{tag}>")
+    is_element = opening and body.find(f"</{tag}>") == len(body) - len(f"</{tag}>") >= 0
+    return before if is_element else text
