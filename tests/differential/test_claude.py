@@ -132,9 +132,9 @@ def test_property_large_files_read_in_stretches(
     data = large_session(drawn, padding)
     path = tmp_path_factory.getbasetemp() / "large.jsonl"
     path.write_bytes(data)
-    # The twin is held against sessions of the usual size; here one reading is held against the other.
-    in_stretches = without_name(parse(path, include_subagents=include_subagents))
-    assert in_stretches == without_name(parse(data, include_subagents=include_subagents))
+    product = parse(path, include_subagents=include_subagents)
+    assert_equal(product, parser.parse(data, include_subagents=include_subagents))
+    assert without_name(product) == without_name(parse(data, include_subagents=include_subagents))
 
 
 # ---------------------------------------------------------------- real transcripts

@@ -188,9 +188,9 @@ impl Story {
             Signal::Reply { call, tool, words, images, lossy } => {
                 if tool.is_none_or(|tool| self.may_be_call_of(&call, tool)) {
                     self.reply(envelope, words, &images, lossy);
-                } else {
-                    // The images beside it are the human's all the same.
-                    self.human_event(envelope, HumanWords::default(), &images, false);
+                } else if !images.is_empty() {
+                    // The images beside it are the human's all the same: an entry of theirs like any other.
+                    self.user(envelope, HumanWords::default(), "", &images, false);
                 }
             }
             Signal::Rejected(call) => {
