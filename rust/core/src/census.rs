@@ -20,16 +20,7 @@ use crate::progress::{Progress, Shared};
 use crate::reader::Threads;
 use crate::sessions::{SessionFile, Transcripts, homes, transcripts, transcripts_below};
 
-use tally::{Tally, tally};
-
-/// Types of one agent that are counted apart: as many as in a manifest.
-const MOST_TYPES: usize = 1_000;
-
-/// Distinct versions that are listed.
-const MOST_VERSIONS: usize = 1_000;
-
-/// What types are counted as that are too many, or look like words rather than like a name.
-const OTHER: &str = "(other)";
+use tally::{MOST_TYPES, MOST_VERSIONS, OTHER, Tally, tally};
 
 /// Whose files are whose that no record tells the agent of.
 const NOBODY: &str = "(unrecognised)";

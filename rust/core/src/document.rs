@@ -5,13 +5,13 @@ use memchr::memchr_iter;
 use crate::agents::{Agent, DocumentPart};
 use crate::entry::{Damage, LineEntries, Place, Reason, Records};
 use crate::json::{Value, skip_blank, value_end};
-use crate::lines::Line;
+use crate::lines::{Line, without_bom};
 
 /// The value that the document is.
 #[must_use]
 pub fn root(document: &[u8]) -> Value<'_> {
-    let bom = if document.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-    Value::new(&document[skip_blank(document, bom)..])
+    let text = without_bom(document);
+    Value::new(&text[skip_blank(text, 0)..])
 }
 
 /// Gives every record of `document` to `records`; gives the number of its lines.

@@ -23,7 +23,7 @@ use memchr::memmem::Finder;
 
 use crate::glue::{Glue, RecordShape, Starts, trimmed};
 use crate::json::{self, Broken, Member, MemberIndex, MemberPlace, Members, Stops, Value};
-use crate::lines::Line;
+use crate::lines::{Line, without_bom};
 
 pub use skim::Skimming;
 
@@ -514,8 +514,8 @@ impl LineReading<'_> {
 
     /// Trims blanks, NUL runs (reported) and a byte-order mark; gives the first place to read, if any is left.
     fn trim(&mut self) -> Option<usize> {
-        let bom: &[u8] = if self.line.offset == 0 { b"\xEF\xBB\xBF" } else { b"" };
-        let skipped = if self.bytes.starts_with(bom) { bom.len() } else { 0 };
+        let text = if self.line.offset == 0 { without_bom(self.bytes) } else { self.bytes };
+        let skipped = self.bytes.len() - text.len();
         let padding = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | 0);
         let start = skipped + self.bytes[skipped..].iter().take_while(|byte| padding(byte)).count();
         let end = self.bytes.len() - self.bytes[start..].iter().rev().take_while(|byte| padding(byte)).count();

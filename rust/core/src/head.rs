@@ -7,6 +7,7 @@ use memchr::memchr;
 use crate::agents::{AGENTS, Agent};
 use crate::error::Result;
 use crate::json::Value;
+use crate::lines::without_bom;
 
 pub use stranger::Stranger;
 
@@ -62,10 +63,6 @@ impl Head {
             known.is_none() || !(document || first_line_is_whole) || memchr(b'{', beginning).is_none(),
         )
     }
-}
-
-fn without_bom(beginning: &[u8]) -> &[u8] {
-    beginning.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(beginning)
 }
 
 /// The agent that the first record belongs to which tells.

@@ -19,6 +19,12 @@ const LONG: usize = 4 << 20;
 /// A line's memory that is kept for the next line at the most, in bytes.
 const MOST_KEPT: usize = 16 << 20;
 
+/// The beginning of a file without the byte-order mark that some writers put before it.
+#[must_use]
+pub fn without_bom(beginning: &[u8]) -> &[u8] {
+    beginning.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(beginning)
+}
+
 /// One line, without its line end.
 #[derive(Debug, Clone, Copy)]
 pub struct Line<'a> {

@@ -9,6 +9,7 @@ use crate::error::ErrorKind;
 use crate::event::Thread;
 use crate::io::{Input, Source};
 use crate::json::Value;
+use crate::lines::without_bom;
 use crate::parallel;
 use crate::progress::Progress;
 use crate::reader::Threads;
@@ -107,8 +108,7 @@ pub(crate) fn thread_of(path: &Path, agent: &'static dyn Agent) -> Option<Thread
     for size in [SMALL_HEAD, MAX_HEAD] {
         let head = input.head(size, &mut Progress::silent()).ok()?;
         let is_all = head.len() < size;
-        let beginning = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&head);
-        let lines = beginning.split_inclusive(|&byte| byte == b'\n').take(MAX_LINES);
+        let lines = without_bom(&head).split_inclusive(|&byte| byte == b'\n').take(MAX_LINES);
         let whole: Vec<_> = lines.filter(|line| is_all || line.ends_with(b"\n")).collect();
         let thread = whole.iter().find_map(|line| agent.thread(Value::new(line.trim_ascii())));
         if thread.is_some() || is_all || whole.len() == MAX_LINES {

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use memchr::memmem::Finder;
 use rustc_hash::FxHashMap;
 
-use super::{MOST_TYPES, MOST_VERSIONS, OTHER};
 use crate::agents::Agent;
 use crate::entry::{Class, Damage, Entry, Place, Records};
 use crate::error::{ErrorKind, Result};
@@ -15,6 +14,15 @@ use crate::json::{Members, Value};
 use crate::progress::Progress;
 use crate::reader::{Extent, Fold, Opened, RecordSink, Threads};
 use crate::sessions::SessionFile;
+
+/// Types of one agent that are counted apart: as many as in a manifest.
+pub(super) const MOST_TYPES: usize = 1_000;
+
+/// Distinct versions that are listed.
+pub(super) const MOST_VERSIONS: usize = 1_000;
+
+/// What types are counted as that are too many, or look like words rather than like a name.
+pub(super) const OTHER: &str = "(other)";
 
 /// Characters of a type's name that are kept: as many as in a manifest.
 const NAME_CHARACTERS: usize = 100;

@@ -6,10 +6,10 @@
 
 use std::ops::Range;
 
-use super::without_bom;
 use crate::agents::AGENTS;
 use crate::error::{Error, ErrorKind};
 use crate::json::{Value, key_is, skip_blank};
+use crate::lines::without_bom;
 
 /// Lines that are looked at for a record.
 const MOST_RECORDS: usize = 20;
