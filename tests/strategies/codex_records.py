@@ -176,9 +176,6 @@ turns: st.SearchStrategy[list[Json]] = st.one_of(
         lambda pair: [E(pair[0], turn_id="turn-1", duration_ms=pair[1])]
     ),
     st.just([E("turn_aborted", reason="interrupted")]),
-    st.sampled_from(["entered_review_mode", "entered_review_mode", "exited_review_mode"]).map(
-        lambda type_: [E(type_, turn_id="turn-1", item_id="review")]
-    ),
     st.sampled_from(NUMBERS).map(lambda number: [E("thread_rolled_back", num_turns=number)]),
 )
 marks: st.SearchStrategy[list[Json]] = st.sampled_from(

@@ -13,7 +13,6 @@ from tests.twin.codex_words import Message, all_thoughts_of, message_of, squeeze
 from tests.twin.lines import Json, Record, string_of
 
 ITEMS, TELLERS = ("R", "O"), ("E", "I")
-REVIEW_ENDS = ("exited_review_mode", "task_complete", "turn_complete", "turn_aborted")
 TURN_MARKS = ("task_started", "turn_started", "task_complete", "turn_complete", "turn_aborted")
 BLACKENED = re.compile(r"\[REDACTED[^\[\]]*\]")
 REASONING = ("reasoning", "Reasoning", "agent_reasoning", "agent_reasoning_raw_content")
@@ -72,31 +71,26 @@ class Twins:
         """The same words, recorded in different ways, are one message.
 
         Not beyond an answer to them or the end of a turn: who says "yes" twice has said it twice. A stretch
-        ends with each turn and each message of the human. A review's prompt is the client's, which may write
-        it twice in one way.
+        ends with each turn and each message of the human.
         """
         open_: dict[str, list[Told]] = {"user": [], "assistant": []}
-        stretch, reviews = 0, False
+        stretch = 0
         for record in records:
             message = message_of(record)
             counts = message is not None and message.counts
-            topic = topic_of(record)[1]
-            reviews = (reviews or topic == "entered_review_mode") and topic not in REVIEW_ENDS
-            if topic in TURN_MARKS:
+            if topic_of(record)[1] in TURN_MARKS:
                 open_ = {"user": [], "assistant": []}
-            if topic in TURN_MARKS or (message and counts and message.role == "user"):
+            if topic_of(record)[1] in TURN_MARKS or (message and counts and message.role == "user"):
                 stretch += 1
             self.stretches[id(record)] = stretch
             if message is None or not counts:
                 continue
             open_["assistant" if message.role == "user" else "user"].clear()
             recording = topic_of(record)[0]
-            may_repeat = reviews and message.role == "user" and message.key != ""
             same = [
                 told
                 for told in open_[message.role]
-                if told.members[0][1].tells_the_same(message)
-                and (recording not in told.recordings or may_repeat)
+                if told.members[0][1].tells_the_same(message) and recording not in told.recordings
             ]
             told = same[-1] if same else Told(message.role)
             if not same:

@@ -28,11 +28,11 @@ EVENT_SIGNAL = {
     "user_message", "agent_message", "agent_reasoning", "agent_reasoning_raw_content", "task_started",
     "turn_started", "task_complete", "turn_complete", "turn_aborted", "thread_rolled_back",
     "context_compacted", "mcp_tool_call_end", "image_generation_end", "collab_agent_spawn_end",
-    "sub_agent_activity", "thread_name_updated", "entered_review_mode", "exited_review_mode",
+    "sub_agent_activity", "thread_name_updated",
 }  # fmt: skip
 EVENT_NOISE = {
     "token_count", "thread_goal_updated", "thread_settings_applied", "patch_apply_end", "web_search_end",
-    "exec_command_end", "error", "warning", "guardian_warning",
+    "exec_command_end", "entered_review_mode", "exited_review_mode", "error", "warning", "guardian_warning",
     "guardian_assessment", "view_image_tool_call", "collab_agent_interaction_end", "collab_waiting_end",
     "collab_close_end", "collab_resume_end", "dynamic_tool_call_request", "dynamic_tool_call_response",
     "stream_error", "background_event", "plan_update", "shutdown_complete", "turn_diff",

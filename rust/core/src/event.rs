@@ -591,10 +591,6 @@ pub enum Passed {
     Tokens,
     /// One that says that it is a copy of another session's.
     Inherited,
-    /// The beginning of a review, in which the program writes the human's prompt.
-    Review,
-    /// Its end.
-    ReviewEnded,
 }
 
 /// An operation on the queue of words typed while the assistant worked.

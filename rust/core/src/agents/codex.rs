@@ -313,8 +313,6 @@ fn read_event(
             }
         }
         "context_compacted" => say(Signal::Compaction),
-        "entered_review_mode" => say(Signal::Passed(Passed::Review)),
-        "exited_review_mode" => say(Signal::Passed(Passed::ReviewEnded)),
         "mcp_tool_call_end" => {
             let invocation = body.get("invocation");
             let part = |name: &str| string(invocation.and_then(|invocation| invocation.get(name)));

@@ -57,18 +57,11 @@ struct Message {
     stretch: usize,
 }
 
-/// Of one key, by the way that is lacking; and the latest message whatever it lacks.
-#[derive(Default)]
-struct Stacks {
-    lacking: [Vec<usize>; WAYS],
-    latest: usize,
-}
-
 /// Messages that may still have another record, by what was said; of each key and way those that lack that way, the
 /// latest at the end. Some that no longer lack it may stand there too.
 #[derive(Default)]
 struct Open {
-    by_key: HashMap<Key, Stacks>,
+    by_key: HashMap<Key, [Vec<usize>; WAYS]>,
     /// Those without words, whatever images they have.
     wordless: [Vec<usize>; WAYS],
 }
@@ -79,13 +72,6 @@ impl Open {
         self.wordless.iter_mut().for_each(Vec::clear);
     }
 
-    /// The latest message of `key`, in whatever ways it has been recorded; this is one more.
-    fn repeat(&self, key: &Key, way: usize, messages: &mut [Message]) -> Option<usize> {
-        let latest = self.by_key.get(key)?.latest;
-        messages[latest].recorded[way] = true;
-        Some(latest)
-    }
-
     /// The message that a record of `key` belongs to; a new one if there is none.
     fn join(&mut self, key: Key, way: usize, messages: &mut Vec<Message>) -> usize {
         fn latest(stacks: &mut [Vec<usize>; WAYS], way: usize, messages: &[Message]) -> Option<usize> {
@@ -93,7 +79,7 @@ impl Open {
             while stack.pop_if(|message| messages[*message].recorded[way]).is_some() {}
             stack.last().copied()
         }
-        let of_key = |open: &mut Self, key: &Key| latest(&mut open.by_key.get_mut(key)?.lacking, way, messages);
+        let of_key = |open: &mut Self, key: &Key| latest(open.by_key.get_mut(key)?, way, messages);
         let found = match &key {
             Key::Images(images) if images.is_empty() => latest(&mut self.wordless, way, messages),
             // One of two records may hold the images, and the other only say where they are.
@@ -113,8 +99,7 @@ impl Open {
             others.clone().for_each(|other| self.wordless[other].push(new));
         }
         let stacks = self.by_key.entry(key).or_default();
-        others.for_each(|other| stacks.lacking[other].push(new));
-        stacks.latest = new;
+        others.for_each(|other| stacks[other].push(new));
         new
     }
 }
@@ -215,8 +200,6 @@ struct Twins {
     assistant: Open,
     /// A stretch ends with each turn and each message of the human.
     stretch: usize,
-    /// Whether a review goes on: its prompt is the program's, which may write it twice in one way.
-    reviews: bool,
     /// Plans that items of their own tell, by the stretch.
     plans: HashSet<(usize, String)>,
     /// The records of thoughts in this stretch.
@@ -229,10 +212,7 @@ impl Twins {
             let signal = &held[said].signals[number];
             let at = (said, number);
             match signal {
-                Signal::Passed(Passed::Review) => self.reviews = true,
-                Signal::Passed(Passed::ReviewEnded) => self.reviews = false,
                 Signal::TurnStarted | Signal::TurnEnded => {
-                    self.reviews &= matches!(signal, Signal::TurnStarted);
                     self.human.clear();
                     self.assistant.clear();
                     self.end_stretch(held);
@@ -262,9 +242,7 @@ impl Twins {
         };
         // Who says "yes" again behind an answer has said it twice.
         other.clear();
-        let may_repeat = self.reviews && speaker == Speaker::Human && matches!(key, Key::Words(_));
-        let again = may_repeat.then(|| own.repeat(&key, way, &mut self.messages)).flatten();
-        let message = again.unwrap_or_else(|| own.join(key, way, &mut self.messages));
+        let message = own.join(key, way, &mut self.messages);
         let message = &mut self.messages[message];
         if message.members.is_empty() {
             message.stretch = self.stretch;
